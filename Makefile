@@ -1,0 +1,40 @@
+# Every target sets up .venv by itself; the only things needed beforehand are Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help install test test-slow lint format bench clean
+
+help:  ## Show what can be made
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+install: $(READY)  ## Set up .venv with everything for players and developers
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("mini-alphago needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,openspiel]'
+	@touch $(READY)
+
+test: $(READY)  ## Run the tests (all but the slow ones)
+	$(BIN)/python -m pytest -n 2 -m 'not slow'
+
+test-slow: $(READY)  ## Run the slow tests
+	$(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(READY)  ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## Rewrite the code in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## Measure speed on this machine
+	$(BIN)/python benchmarks/rules.py
+
+clean:  ## Remove .venv and caches
+	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,9 @@
+"""AlphaGo Zero on your desk, all in Python.
+
+The rooms, each built on those before it: `game` (what Go is).
+Names are imported from their room: `from mini_alphago.game import Board`.
+"""
+
+from .version import __version__
+
+__all__ = ["__version__"]

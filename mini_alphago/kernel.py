@@ -1,0 +1,86 @@
+"""How every compiled function of the package is made: one decorator, one cache.
+
+Numba keys its on-disk cache by the file a function stands in, so a kernel that calls into another file would go on
+running yesterday's version of it. The cache here lives in a folder named after the content of *all* kernel sources:
+any edit starts a fresh folder, and the package directory itself may be read-only.
+"""
+
+import atexit
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+prange = numba.prange
+_KEEP_SECONDS = 30 * 24 * 3600
+
+
+def cache_root() -> Path:
+    """Where compiled code is kept: `MINI_ALPHAGO_CACHE`, else the user's cache folder. Nothing is created here."""
+    if explicit := os.environ.get("MINI_ALPHAGO_CACHE"):
+        return Path(explicit)
+    base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(base) if base else Path.home() / ".cache") / "mini-alphago"
+
+
+@lru_cache(maxsize=1)
+def cache_directory() -> str:
+    """The writable folder for this version of the kernels; a passing one if the user's cache cannot be written."""
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
+        text = source.read_bytes()
+        if b"@kernel" in text or b"@parallel_kernel" in text:
+            digest.update(text)
+    try:
+        folder = cache_root() / digest.hexdigest()[:16]
+        if not folder.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _forget_old_versions(folder.parent)
+        with tempfile.TemporaryFile(dir=folder):
+            return str(folder)
+    except (OSError, RuntimeError):  # RuntimeError: no home directory
+        passing = tempfile.mkdtemp(prefix="mini-alphago-")  # a name nobody could have prepared: what is in it is run
+        atexit.register(shutil.rmtree, passing, ignore_errors=True)
+        return passing
+
+
+def _forget_old_versions(root: Path) -> None:
+    for folder in root.iterdir():
+        if folder.is_dir() and time.time() - folder.stat().st_mtime > _KEEP_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _compile(function: Function, parallel: bool) -> Function:
+    # No runtime for reference counts (`_nrt`): with it, every array taken out of a NamedTuple is counted up and down
+    # atomically, which costs a third of the speed on one thread and far more when threads share a batch. The price:
+    # kernels allocate nothing.
+    # The setting is read once, when a dispatcher is made; it is put back so that other users of Numba in this
+    # process keep their own cache.
+    config: Any = numba.config
+    options = {"cache": True, "nogil": True, "_nrt": False, "error_model": "numpy", "parallel": parallel}
+    previous = config.CACHE_DIR
+    config.CACHE_DIR = cache_directory()
+    try:
+        compiled: Function = numba.njit(**options)(function)  # type: ignore[call-overload]
+        return compiled
+    finally:
+        config.CACHE_DIR = previous
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function of one game in a batch; it releases the GIL and may be called from other kernels."""
+    return _compile(function, parallel=False)
+
+
+def parallel_kernel(function: Function) -> Function:
+    """Compile a driver that runs a kernel over all games with `prange`. Never to be entered by two threads at once."""
+    return _compile(function, parallel=True)
