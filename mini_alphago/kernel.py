@@ -38,7 +38,7 @@ def cache_directory() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(Path(__file__).parent.rglob("*.py")):
         text = source.read_bytes()
-        if b"@kernel" in text or b"@parallel_kernel" in text:
+        if b"kernel" in text:
             digest.update(text)
     try:
         folder = cache_root() / digest.hexdigest()[:16]
@@ -59,7 +59,7 @@ def _forget_old_versions(root: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _compile(function: Function, parallel: bool) -> Function:
+def _compile(function: Function, parallel: bool = False, inlined: bool = False) -> Function:
     # No runtime for reference counts (`_nrt`): with it, every array taken out of a NamedTuple is counted up and down
     # atomically, which costs a third of the speed on one thread and far more when threads share a batch. The price:
     # kernels allocate nothing.
@@ -67,6 +67,7 @@ def _compile(function: Function, parallel: bool) -> Function:
     # process keep their own cache.
     config: Any = numba.config
     options = {"cache": True, "nogil": True, "_nrt": False, "error_model": "numpy", "parallel": parallel}
+    options["forceinline"] = inlined
     previous = config.CACHE_DIR
     config.CACHE_DIR = cache_directory()
     try:
@@ -78,7 +79,12 @@ def _compile(function: Function, parallel: bool) -> Function:
 
 def kernel(function: Function) -> Function:
     """Compile a function of one game in a batch; it releases the GIL and may be called from other kernels."""
-    return _compile(function, parallel=False)
+    return _compile(function)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """Compile a small function of other kernels into each of them: a call passes dozens of words for a NamedTuple."""
+    return _compile(function, inlined=True)
 
 
 def parallel_kernel(function: Function) -> Function:

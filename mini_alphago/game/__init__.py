@@ -1,6 +1,6 @@
 """What Go is: boards, rules, coordinates, game records."""
 
-from .board import Board
+from .board import Board, stack_boards
 from .rules import RULE_SETS, Rules, get_rules
 from .sgf import SgfError, SgfGame, SgfMove, format_sgf, parse_sgf, read_sgf, write_sgf
 from .state import BLACK, EMPTY, WHITE
@@ -19,5 +19,6 @@ __all__ = [
     "get_rules",
     "parse_sgf",
     "read_sgf",
+    "stack_boards",
     "write_sgf",
 ]

@@ -1,6 +1,6 @@
 """`Board`: one game of Go, as in the tutorial; a batch of one on the compiled rules of `state.py`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +41,7 @@ class Board:
         self._set_rules(get_rules(rules), komi)
         state.clear(self._games, 0)
         self._setup = _Setup(np.zeros(self.size**2, np.int8), self.BLACK, 0, 0)
+        self._resumed: set[int] = set()  # the move counts at which the game was resumed
 
     # --- what is on the board ---------------------------------------------------------------------------------------
 
@@ -64,9 +65,7 @@ class Board:
     @current_player.setter
     def current_player(self, player: int) -> None:
         self._check_player(player)
-        if player != self.current_player:
-            self._info["to_move"] = player
-            self._info["ko_point"] = state.NO_POINT
+        self._turn_to(player)
 
     @property
     def ko_point(self) -> Point | None:
@@ -87,7 +86,7 @@ class Board:
 
     @property
     def rules(self) -> Rules:
-        """The rules in force, with their komi filled in; see `set_rules`."""
+        """The rules in force; `set_rules` changes them."""
         return self._rules
 
     @property
@@ -114,7 +113,7 @@ class Board:
 
     @property
     def games(self) -> state.Games:
-        """The batch of one that holds everything, for kernels; game 0 of it is this board."""
+        """The batch of one that holds everything, for kernels; game 0 of it is this board. Ask anew after a move."""
         return self._games
 
     def get_opponent(self, player: int) -> int:
@@ -185,13 +184,17 @@ class Board:
         info["move_count"] = info["first_move"]
         self._restore()
         for point, player in moves[:-1].tolist():
-            info["to_move"] = player
+            self._turn_to(player)
             state.play(self._games, 0, point)
-        info["to_move"] = moves[-1]["player"]
+            if self.move_count in self._resumed:
+                info["passes"] = 0
+        self._turn_to(int(moves[-1]["player"]))
+        self._resumed = {move for move in self._resumed if move <= target}
         return True
 
     def resume(self) -> None:
         """Play on after two passes, for example to settle which stones are dead."""
+        self._resumed.add(self.move_count)
         self._info["passes"] = 0
 
     def is_game_over(self) -> bool:
@@ -200,9 +203,9 @@ class Board:
 
     def get_legal_moves(self) -> list[Point]:
         """All legal moves of the player to move as (x, y), in board order, then (-1, -1) for the pass."""
-        legal = np.empty(self.size**2 + 1, np.uint8)
-        state.legal_moves(self._games, 0, self.current_player, legal)
-        return [self._xy(p) for p in np.flatnonzero(legal).tolist()]
+        reasons = np.empty(self.size**2 + 1, np.uint8)
+        state.legality_map(self._games, 0, self.current_player, reasons)
+        return [self._xy(p) for p in np.flatnonzero(reasons == state.LEGAL).tolist()]
 
     # --- the result -------------------------------------------------------------------------------------------------
 
@@ -263,9 +266,10 @@ class Board:
         """Give Black handicap stones on the empty board: so many, or on these points; White moves next."""
         if self.move_count or self.board.any():
             raise ValueError("handicap stones are placed on an empty board, before the first move")
-        points = (
-            handicap_points(self.size, stones) if isinstance(stones, int) else [(int(x), int(y)) for x, y in stones]
-        )
+        if isinstance(stones, (int, np.integer)):
+            points = handicap_points(self.size, int(stones))
+        else:
+            points = [self._xy(self._flat(x, y)) for x, y in stones]
         if len(set(points)) != len(points):
             raise ValueError("two handicap stones on one point: each needs its own")
         self.setup(black=points, player=self.WHITE if points else self.BLACK)
@@ -276,7 +280,9 @@ class Board:
     def set_rules(self, rules: Rules | str, komi: float | None = None) -> None:
         """Go on under other rules; komi stays unless it is given. Superko then knows the positions from here on."""
         self._set_rules(get_rules(rules), self.komi if komi is None else komi)
+        passes = int(self._info["passes"])
         self._set_stones(self.board.reshape(-1).copy(), self.current_player)
+        self._info["passes"] = passes
 
     @classmethod
     def from_diagram(
@@ -289,7 +295,7 @@ class Board:
         """
         stones, to_play = parse(text)
         board = cls(len(stones), komi, rules)
-        board._set_stones(stones.reshape(-1), player or to_play)
+        board._set_stones(stones.reshape(-1), to_play if player is None else player)
         return board
 
     # --- being a Python object --------------------------------------------------------------------------------------
@@ -330,8 +336,17 @@ class Board:
         return (-1, -1) if point == self.size**2 else divmod(point, self.size)
 
     def _flat(self, x: int, y: int) -> int:
-        check_on_board(x, y, self.size)
-        return int(x) * self.size + int(y)
+        if isinstance(x, (int, np.integer)) and isinstance(y, (int, np.integer)):
+            check_on_board(x, y, self.size)
+            return int(x) * self.size + int(y)
+        raise ValueError(f"({x!r}, {y!r}) is not a point: x and y are whole numbers, 0 to {self.size - 1}")
+
+    def _turn_to(self, player: int) -> None:
+        """Let `player` be the one to move; out of turn, no ko binds, and passes are no longer in a row."""
+        if player != self.current_player:
+            self._info["to_move"] = player
+            self._info["ko_point"] = state.NO_POINT
+            self._info["passes"] = 0
 
     def _check_player(self, player: int) -> None:
         if player not in (self.BLACK, self.WHITE):
@@ -390,6 +405,16 @@ class Board:
             moves = np.concatenate([games.moves, np.zeros((1, room), state.MOVE)], axis=1)
             keys = np.concatenate([games.keys, np.zeros((1, room), np.int64)], axis=1)
             self._games = games._replace(moves=moves, keys=keys)
+
+
+def stack_boards(boards: Sequence[Board]) -> state.Games:
+    """The games of several boards, of any sizes, as one batch; later moves on the boards do not change it."""
+    games = state.new_games(
+        len(boards), max(board.size for board in boards), max(board.move_count for board in boards) + 1
+    )
+    for g, board in enumerate(boards):
+        state.copy_game(games, g, board.games, 0)
+    return games
 
 
 class _Setup(NamedTuple):

@@ -76,14 +76,14 @@ def from_sgf(text: str, size: int) -> tuple[int, int]:
 def star_points(size: int) -> list[tuple[int, int]]:
     """The marked points of a board, in the order in which handicap stones take them; none below 7×7.
 
-    Corners first (lower left, upper right, lower right, upper left), then left, right, lower and upper side, then the
+    Corners first (lower left, upper right, upper left, lower right), then left, right, lower and upper side, then the
     centre; even boards and 7×7 have corners only.
     """
     if size < 7:
         return []
     near = 2 if size < 13 else 3
     far, middle = size - 1 - near, size // 2
-    corners = [(far, near), (near, far), (far, far), (near, near)]
+    corners = [(far, near), (near, far), (near, near), (far, far)]
     if size % 2 == 0 or size == 7:
         return corners
     return [*corners, (middle, near), (middle, far), (far, middle), (near, middle), (middle, middle)]

@@ -33,7 +33,7 @@ def draw(board: "Board") -> str:
             row = f"{row[:left]}({row[left + 1]}){row[left + 3 :]}"
         lines.append(f"{size - x:2}{row}{size - x}")
     player, taken = board.current_player, board.prisoners
-    turn = "game over" if board.is_game_over() else f"{_NAMES[player]} ({SYMBOLS[player]}) to play"
+    turn = f"{_NAMES[player]} ({SYMBOLS[player]}) to play{', game over' if board.is_game_over() else ''}"
     lines += [
         header,
         f"{turn}, move {board.move_count + 1}, komi {board.komi:g}, captured by X {taken[BLACK]}, by O {taken[WHITE]}",
@@ -49,7 +49,8 @@ def parse(text: str) -> tuple[np.ndarray, int]:
     """
     rows = []
     for line in text.splitlines():
-        cells = re.sub(r"^\s*\d+\s|\s\d+\s*$|[\s()]", "", line).upper()
+        spaced = line.replace("(", " ").replace(")", " ")
+        cells = re.sub(r"^\s*\d+\s|\s\d+\s*$|\s", "", spaced).upper()
         if cells and all(cell in _MEANING for cell in cells) and not _is_header(line):
             rows.append([_MEANING[cell] for cell in cells])
     size = len(rows)

@@ -1,9 +1,10 @@
 """Rule sets: what differs between the ways Go is played, and the sets known by name."""
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
 
 from . import state
 
@@ -18,8 +19,9 @@ COMPENSATIONS = ("none", "n", "n-1")
 
 def check_komi(komi: float) -> None:
     """ValueError unless komi is a whole or half number of points that could matter on some board."""
-    if not isinstance(komi, (int, float)) or not math.isfinite(komi) or abs(komi) > 400 or komi * 2 != round(komi * 2):
-        raise ValueError(f"komi {komi!r} is not possible: it is a multiple of 0.5 between -400 and 400")
+    number = isinstance(komi, (int, float, np.number)) and not isinstance(komi, bool)
+    if not number or not -400 <= komi <= 400 or komi * 2 != round(komi * 2):
+        raise ValueError(f"komi {str(komi)[:20]} is not possible: it is a multiple of 0.5 between -400 and 400")
 
 
 def _check(name: str, value: object, allowed: Collection[str]) -> None:

@@ -9,120 +9,92 @@ head carries the number of stones and liberties and the hash of its stones. So l
 at the four neighbours.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..kernel import kernel
-
-EMPTY, BLACK, WHITE, WALL = 0, 1, 2, 3
-MIN_SIZE, MAX_SIZE = 2, 19
-RECENT = 8  # positions kept before the current one
-NO_POINT = -1
-NO_CHAIN = 65535  # points are unsigned in the tables: Numba then leaves out its test for negative indices
-
-KO_SIMPLE, KO_POSITIONAL, KO_SITUATIONAL = 0, 1, 2
-SCORING_AREA, SCORING_TERRITORY = 0, 1
-LEGAL, OCCUPIED, KO, SUPERKO, SUICIDE, OVER = 0, 1, 2, 3, 4, 5
-
-_FILTER_BITS = 4096  # a power of two; at 300 positions about 7 % of the misses still scan the list of keys
-
-INFO = np.dtype(
-    [
-        ("size", np.int32),
-        ("ko_rule", np.int32),
-        ("scoring", np.int32),
-        ("suicide", np.int32),  # 1: a chain of two or more may take its own last liberty
-        ("komi", np.float32),  # what White gets in all, handicap compensation included
-        ("to_move", np.int32),
-        ("ko_point", np.int32),  # where `to_move` may not retake now, or NO_POINT
-        ("passes", np.int32),  # in a row, just now
-        ("move_count", np.int32),
-        ("first_move", np.int32),  # move_count at the last free setup: superko and `recent` remember nothing older
-        ("black_prisoners", np.int32),  # white stones that Black has taken
-        ("white_prisoners", np.int32),
-        ("stamp", np.int32),  # last value written to `mark`
-        ("hash", np.int64),
-    ],
-    align=True,
+from ..kernel import inlined_kernel, kernel
+from .arrays import (
+    BLACK,
+    EMPTY,
+    FILTER_BITS,
+    KO,
+    KO_POSITIONAL,
+    KO_SIMPLE,
+    KO_SITUATIONAL,
+    LEGAL,
+    MAX_SIZE,
+    MIN_SIZE,
+    MOVE,
+    NEIGHBORS,
+    NO_CHAIN,
+    NO_POINT,
+    OCCUPIED,
+    OVER,
+    RECENT,
+    SCORING_AREA,
+    SCORING_TERRITORY,
+    SUICIDE,
+    SUPERKO,
+    WALL,
+    WHITE,
+    ZOBRIST,
+    Games,
+    Position,
+    new_games,
 )
-POINT = np.dtype(
-    [
-        ("head", np.uint16),  # the chain's name: the index of one of its stones; NO_CHAIN on empty points and walls
-        ("next", np.uint16),  # the next stone of the chain's ring
-        ("stones", np.int16),  # at the head only, like the two below
-        ("liberties", np.int16),
-        ("hash", np.int64),
-    ],
-    align=True,
-)
-MOVE = np.dtype([("point", np.int16), ("player", np.int16)])
 
-
-class Games(NamedTuple):
-    """A batch of games. A = (largest size)² + 1, M = the most moves a game can hold."""
-
-    info: np.ndarray  # [games] INFO
-    color: np.ndarray  # [games, A] int8: EMPTY, BLACK, WHITE; WALL at index size²
-    points: np.ndarray  # [games, A] POINT: the chains
-    moves: np.ndarray  # [games, M] MOVE
-    keys: np.ndarray  # [games, M + 1] int64: what superko compares, one for each position since `first_move`
-    key_filter: np.ndarray  # [games, 64] int64: a Bloom filter over `keys`
-    recent: np.ndarray  # [games, RECENT, A] int8: `color` before move n is in slot n % RECENT
-    mark: np.ndarray  # [games, A] int32: scratch, valid where equal to the stamp at hand
-    neighbors: np.ndarray  # [MAX_SIZE + 1, MAX_SIZE², 4] uint16, one table for every batch
-    zobrist: np.ndarray  # [3, MAX_SIZE² + 1] int64, likewise; [player, MAX_SIZE²] says who is to move
-
-
-class Position(NamedTuple):
-    """One game's row of what the chain functions work on: views, which cost nothing without reference counts."""
-
-    info: np.ndarray  # [1] INFO
-    color: np.ndarray  # [A] int8
-    points: np.ndarray  # [A] POINT
-    mark: np.ndarray  # [A] int32
-    neighbors: np.ndarray  # [MAX_SIZE², 4] uint16
-    zobrist: np.ndarray  # [3, MAX_SIZE² + 1] int64
-
-
-def _neighbor_table() -> np.ndarray:
-    table = np.zeros((MAX_SIZE + 1, MAX_SIZE * MAX_SIZE, 4), np.uint16)
-    for size in range(MIN_SIZE, MAX_SIZE + 1):
-        for point in range(size * size):
-            x, y = divmod(point, size)
-            for k, (i, j) in enumerate(((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))):
-                table[size, point, k] = i * size + j if 0 <= i < size and 0 <= j < size else size * size
-    return table
-
-
-NEIGHBORS = _neighbor_table()
-ZOBRIST = np.random.default_rng(0x60).integers(-(2**63), 2**63, (3, MAX_SIZE * MAX_SIZE + 1), np.int64)
-NEIGHBORS.flags.writeable = ZOBRIST.flags.writeable = False
-
-
-def new_games(count: int, size: int, max_moves: int) -> Games:
-    """An empty batch for boards up to `size`; rules are zero until written to `info`, and each game needs `clear`."""
-    points = size * size + 1
-    games = Games(
-        info=np.zeros(count, INFO),
-        color=np.zeros((count, points), np.int8),
-        points=np.zeros((count, points), POINT),
-        moves=np.zeros((count, max_moves), MOVE),
-        keys=np.zeros((count, max_moves + 1), np.int64),
-        key_filter=np.zeros((count, _FILTER_BITS // 64), np.int64),
-        recent=np.zeros((count, RECENT, points), np.int8),
-        mark=np.zeros((count, points), np.int32),
-        neighbors=NEIGHBORS,
-        zobrist=ZOBRIST,
-    )
-    games.info["size"] = size
-    return games
+__all__ = [
+    "BLACK",
+    "EMPTY",
+    "FILTER_BITS",
+    "KO",
+    "KO_POSITIONAL",
+    "KO_SIMPLE",
+    "KO_SITUATIONAL",
+    "LEGAL",
+    "MAX_SIZE",
+    "MIN_SIZE",
+    "MOVE",
+    "NEIGHBORS",
+    "NO_CHAIN",
+    "NO_POINT",
+    "OCCUPIED",
+    "OVER",
+    "RECENT",
+    "SCORING_AREA",
+    "SCORING_TERRITORY",
+    "SUICIDE",
+    "SUPERKO",
+    "WALL",
+    "WHITE",
+    "ZOBRIST",
+    "Games",
+    "Position",
+    "clear",
+    "copy_game",
+    "legality",
+    "legality_map",
+    "new_games",
+    "play",
+    "remember",
+    "set_position",
+    "try_play",
+]
 
 
 @kernel
 def _position(games: Games, g: int) -> Position:
-    neighbors = games.neighbors[games.info[g].size]
-    return Position(games.info[g : g + 1], games.color[g], games.points[g], games.mark[g], neighbors, games.zobrist)
+    return Position(
+        games.info[g : g + 1],
+        games.color[g],
+        games.points[g],
+        games.keys[g],
+        games.key_filter[g],
+        games.mark[g],
+        games.neighbors[games.info[g].size],
+        games.zobrist,
+    )
 
 
 @kernel
@@ -158,6 +130,28 @@ def set_position(games: Games, g: int, stones: Any, to_move: int) -> bool:
 
 
 @kernel
+def copy_game(target: Games, t: int, source: Games, s: int) -> None:
+    """Make game `t` of one batch the same as game `s` of another, which fits. `mark` stays: it is scratch."""
+    info = source.info[s]
+    stamp = target.info[t].stamp
+    target.info[t] = info
+    target.info[t].stamp = stamp
+    area = info.size * info.size
+    for i in range(area + 1):
+        target.color[t, i] = source.color[s, i]
+        target.points[t, i] = source.points[s, i]
+    for slot in range(min(RECENT, info.move_count)):
+        for i in range(area):
+            target.recent[t, slot, i] = source.recent[s, slot, i]
+    for i in range(info.move_count):
+        target.moves[t, i] = source.moves[s, i]
+    for i in range(info.first_move, info.move_count + 1):
+        target.keys[t, i] = source.keys[s, i]
+    for i in range(source.key_filter.shape[1]):
+        target.key_filter[t, i] = source.key_filter[s, i]
+
+
+@kernel
 def _empty_board(games: Games, g: int) -> None:
     info = games.info[g]
     area = info.size * info.size
@@ -181,17 +175,17 @@ def remember(games: Games, g: int) -> None:
     if info.ko_rule == KO_SITUATIONAL:
         key ^= games.zobrist[info.to_move, MAX_SIZE * MAX_SIZE]
     games.keys[g, info.move_count] = key
-    bit = key & (_FILTER_BITS - 1)
+    bit = key & (FILTER_BITS - 1)
     games.key_filter[g, bit >> 6] |= np.int64(1) << (bit & 63)
 
 
 @kernel
-def _seen(games: Games, g: int, key: int) -> bool:
-    bit = key & (_FILTER_BITS - 1)
-    if (games.key_filter[g, bit >> 6] >> (bit & 63)) & 1 == 0:
+def _seen(position: Position, key: int) -> bool:
+    bit = key & (FILTER_BITS - 1)
+    if (position.key_filter[bit >> 6] >> (bit & 63)) & 1 == 0:
         return False
-    for i in range(games.info[g].first_move, games.info[g].move_count + 1):
-        if games.keys[g, i] == key:
+    for i in range(position.info[0].first_move, position.info[0].move_count + 1):
+        if position.keys[i] == key:
             return True
     return False
 
@@ -208,12 +202,17 @@ def _is_first_contact(points: Any, around: Any, k: int, head: int) -> bool:
 @kernel
 def legality(games: Games, g: int, point: int, player: int) -> int:
     """LEGAL, or why `player` may not put a stone on `point` now. Passing (`size²`) is not asked for here."""
-    info, color, points = games.info[g], games.color[g], games.points[g]
+    return _legality(_position(games, g), point, player)
+
+
+@inlined_kernel
+def _legality(position: Position, point: int, player: int) -> int:
+    info, color, points = position.info[0], position.color, position.points
     if color[point] != EMPTY:
         return OCCUPIED
     if point == info.ko_point and player == info.to_move:
         return KO
-    around = games.neighbors[info.size, point]
+    around = position.neighbors[point]
     captured_hash = np.int64(0)
     own_hash = np.int64(0)
     breathes = captures = connects = False
@@ -235,7 +234,7 @@ def legality(games: Games, g: int, point: int, player: int) -> int:
                     captured_hash ^= points[head].hash
     key = info.hash
     if breathes or captures:
-        key ^= games.zobrist[player, point] ^ captured_hash
+        key ^= position.zobrist[player, point] ^ captured_hash
     elif info.suicide and connects:
         key ^= own_hash  # a lone stone is never let commit suicide: it would change nothing
     else:
@@ -243,20 +242,18 @@ def legality(games: Games, g: int, point: int, player: int) -> int:
     if info.ko_rule == KO_SIMPLE:
         return LEGAL
     if info.ko_rule == KO_SITUATIONAL:
-        key ^= games.zobrist[3 - player, MAX_SIZE * MAX_SIZE]
-    return SUPERKO if _seen(games, g, key) else LEGAL
+        key ^= position.zobrist[3 - player, MAX_SIZE * MAX_SIZE]
+    return SUPERKO if _seen(position, key) else LEGAL
 
 
 @kernel
-def legal_moves(games: Games, g: int, player: int, legal: Any) -> int:
-    """Write 1 to `legal` ([A] uint8) where `player` may move, 0 elsewhere, pass included; return their number."""
-    area = games.info[g].size * games.info[g].size
-    count = 1
+def legality_map(games: Games, g: int, player: int, reasons: Any) -> None:
+    """Write the `legality` of every move of `player`, the pass included, to `reasons` ([A] uint8)."""
+    position = _position(games, g)
+    area = position.info[0].size * position.info[0].size
     for point in range(area):
-        legal[point] = games.color[g, point] == EMPTY and legality(games, g, point, player) == LEGAL
-        count += legal[point]
-    legal[area] = 1
-    return count
+        reasons[point] = _legality(position, point, player)
+    reasons[area] = LEGAL
 
 
 @kernel
