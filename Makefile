@@ -15,7 +15,7 @@ install: $(READY)  ## Set up .venv with everything for players and developers
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mini-alphago needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,openspiel]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,onnx,openspiel,openvino]'
 	@touch $(READY)
 
 test: $(READY)  ## Run the tests (all but the slow ones)
@@ -35,6 +35,7 @@ format: $(READY)  ## Rewrite the code in the house style
 
 bench: $(READY)  ## Measure speed on this machine
 	$(BIN)/python benchmarks/rules.py
+	$(BIN)/python benchmarks/network.py
 
 clean:  ## Remove .venv and caches
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,8 @@
 """The command `mini-alphago`. Each verb imports what it needs when it runs, so that help and version come at once."""
 
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import tyro
 from tyro.conf import Positional, arg
@@ -37,7 +38,47 @@ def _who(name: str, rank: str) -> str:
     return f"{name} ({rank})" if name and rank else name
 
 
-VERBS = {"show": show}
+def models(
+    sizes: Annotated[Positional[tuple[str, ...]], arg(metavar="SIZE", help="As b6c96 (default: the named ones).")] = (),
+) -> None:
+    """List network sizes with what they cost: parameters, and operations for one position on 9×9 and 19×19.
+
+    Example: mini-alphago models b6c96 b8c112
+    """
+    import torch
+    from rich.console import Console
+    from rich.table import Table
+
+    from .model import NAMED_SIZES, build_network, count_flops, count_parameters, katago_config, parse_size
+
+    columns = ["size", "blocks", "channels", "parameters", "GFLOP on 9×9", "GFLOP on 19×19"]
+    table = Table(*columns, title="Networks with four pooled heads, for every board size", title_justify="left")
+    for name in sizes or NAMED_SIZES:
+        blocks, channels = parse_size(name)
+        with torch.device("meta"):  # shapes only: no memory, however large
+            network = build_network(katago_config(blocks, channels))
+        costs = [f"{count_flops(network, size) / 1e9:.3g}" for size in (9, 19)]
+        table.add_row(name, str(blocks), str(channels), f"{count_parameters(network):,}", *costs)
+    Console().print(table)
+
+
+def export(
+    model: Annotated[str, arg(metavar="PATH", help="The checkpoint to export.")],
+    onnx: Annotated[str, arg(metavar="PATH", help="The ONNX file to write.")],
+    board_size: Annotated[int | None, arg(metavar="N", help="Its board size, if the network fits several (9).")] = None,
+) -> None:
+    """Write a network as ONNX, with a free batch axis, for other programs.
+
+    Example: mini-alphago export --model net.safetensors --onnx net.onnx
+    """
+    from .model import load_network
+    from .model.export import export_onnx
+
+    outputs = export_onnx(load_network(model), onnx, board_size)
+    print(f"{onnx}: planes → {', '.join(outputs)}")
+
+
+VERBS: dict[str, Callable[..., Any]] = {"show": show, "models": models, "export": export}
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -69,3 +69,45 @@ def test_an_unknown_verb_is_refused() -> None:
     result = run("frobnicate")
     assert result.returncode != 0
     assert "show" in result.stderr
+
+
+def test_models_lists_sizes() -> None:
+    shown = run("models", "b6c96")
+    assert "1,005,636" in shown.stdout
+    assert "0.158" in shown.stdout
+    assert "b6c96 (6 blocks of 96 channels)" in run("models", "huge").stderr
+
+
+def test_export_writes_onnx_that_onnxruntime_reads(tmp_path: Path) -> None:
+    """Any batch, the same answers as the network itself."""
+    onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
+    import torch
+
+    from mini_alphago.model import KataGoNetwork, save_checkpoint
+
+    network = KataGoNetwork(2, 16).eval()
+    save_checkpoint(tmp_path / "net.safetensors", network)
+    result = run(
+        "export", "--model", f"{tmp_path}/net.safetensors", "--onnx", f"{tmp_path}/net.onnx", "--board-size", "7"
+    )
+    assert result.returncode == 0, result.stderr
+    assert "planes → policy, value, score, ownership" in result.stdout
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    for batch in (1, 3, 8):
+        planes = torch.randn(batch, 22, 7, 7)
+        with torch.inference_mode():
+            expected = network.outputs(planes)
+        for ours, theirs in zip(expected, session.run(None, {"planes": planes.numpy()}), strict=True):
+            torch.testing.assert_close(torch.from_numpy(theirs), ours, rtol=1e-4, atol=1e-4)
+
+
+def test_export_refuses_a_board_that_does_not_fit(tmp_path: Path) -> None:
+    from mini_alphago.model import create_network, save_checkpoint
+
+    save_checkpoint(tmp_path / "net.safetensors", create_network(9))
+    result = run(
+        "export", "--model", f"{tmp_path}/net.safetensors", "--onnx", f"{tmp_path}/x.onnx", "--board-size", "13"
+    )
+    assert result.returncode == 1
+    assert "for 9×9 boards only" in result.stderr
+    assert not (tmp_path / "x.onnx").exists()

@@ -1,0 +1,201 @@
+"""What a network sees: the position as planes, compiled, straight from the arrays of a batch of games.
+
+Three encodings, all from the view of the player to move:
+
+    tutorial (7)    own stones, opponent's, empty points, last move, the one before, legal moves, Black to move
+    alphazero (17)  own and opponent's stones now and 1…7 plies ago, Black to move
+    katago (22)     0–2 own, opponent's, empty · 3–10 the position 1…8 plies ago (own 1, opponent −1) · 11 forbidden by
+                    ko or superko · 12–17 chains with 1…5, 6 or more liberties · 18 area, 19 territory rules ·
+                    20 komi / 15 · 21 Black to move
+
+Planes are written as int8, a quarter of the memory to move to a device; plane p means `value * scale[p]`. Only komi
+needs a scale: it is written in half points. Boards smaller than the tensor lie in its upper left corner.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..game import Board, state
+from ..game.state import BLACK, EMPTY, KO, LEGAL, RECENT, SCORING_AREA, SUPERKO, Games
+from ..kernel import inlined_kernel, kernel, parallel_kernel, prange
+
+TUTORIAL, ALPHAZERO, KATAGO = 0, 1, 2
+_MAX_LIBERTIES = 6
+_KOMI_LIMIT = 127  # half points that fit into a byte
+_SERIAL_POINTS = 2000  # waking all threads costs more than encoding this many points
+
+
+@inlined_kernel
+def _where(stones: Any, color: int, area: int, plane: Any) -> None:
+    for i in range(area):
+        plane[i] = stones[i] == color
+
+
+@inlined_kernel
+def _fill(plane: Any, area: int, value: int) -> None:
+    for i in range(area):
+        plane[i] = value
+
+
+@kernel
+def _mark_move(games: Games, g: int, back: int, area: int, plane: Any) -> None:
+    """A 1 where the move was made that lies `back` moves before the position, if it was not a pass."""
+    _fill(plane, area, 0)
+    index = games.info[g].move_count - back
+    if index >= games.info[g].first_move and games.moves[g, index].point < area:
+        plane[games.moves[g, index].point] = 1
+
+
+@kernel
+def _encode_tutorial(games: Games, g: int, area: int, reasons: Any, out: Any) -> None:
+    player = games.info[g].to_move
+    _where(games.color[g], player, area, out[0])
+    _where(games.color[g], 3 - player, area, out[1])
+    _where(games.color[g], EMPTY, area, out[2])
+    _mark_move(games, g, 1, area, out[3])
+    _mark_move(games, g, 2, area, out[4])
+    _where(reasons, LEGAL, area, out[5])
+    _fill(out[6], area, player == BLACK)
+
+
+@kernel
+def _encode_alphazero(games: Games, g: int, area: int, out: Any) -> None:
+    info = games.info[g]
+    player = info.to_move
+    _where(games.color[g], player, area, out[0])
+    _where(games.color[g], 3 - player, area, out[1])
+    for back in range(1, 8):
+        if back <= info.move_count - info.first_move:
+            stones = games.recent[g, (info.move_count - back) % RECENT]
+            _where(stones, player, area, out[2 * back])
+            _where(stones, 3 - player, area, out[2 * back + 1])
+        else:
+            _fill(out[2 * back], area, 0)
+            _fill(out[2 * back + 1], area, 0)
+    _fill(out[16], area, player == BLACK)
+
+
+@kernel
+def _encode_katago(games: Games, g: int, area: int, reasons: Any, out: Any) -> None:
+    info, color, points = games.info[g], games.color[g], games.points[g]
+    player = info.to_move
+    _where(color, player, area, out[0])
+    _where(color, 3 - player, area, out[1])
+    _where(color, EMPTY, area, out[2])
+    for back in range(1, RECENT + 1):
+        if back <= info.move_count - info.first_move:
+            stones = games.recent[g, (info.move_count - back) % RECENT]
+            for i in range(area):
+                out[2 + back, i] = np.int8(stones[i] == player) - np.int8(stones[i] == 3 - player)
+        else:
+            _fill(out[2 + back], area, 0)
+    for plane in range(12, 18):
+        _fill(out[plane], area, 0)
+    for i in range(area):
+        out[11, i] = reasons[i] == KO or reasons[i] == SUPERKO
+        if color[i] != EMPTY:
+            out[11 + min(points[points[i].head].liberties, _MAX_LIBERTIES), i] = 1
+    _fill(out[18], area, info.scoring == SCORING_AREA)
+    _fill(out[19], area, info.scoring != SCORING_AREA)
+    _fill(out[20], area, min(max(round(2 * info.komi), -_KOMI_LIMIT), _KOMI_LIMIT))
+    _fill(out[21], area, player == BLACK)
+
+
+@kernel
+def _spread(plane: Any, size: int) -> None:
+    """Move a board's rows from the front of a larger square plane to where they belong, zeros around them."""
+    width = int(np.sqrt(len(plane)))
+    for x in range(width - 1, -1, -1):
+        for y in range(width - 1, -1, -1):
+            plane[x * width + y] = plane[x * size + y] if x < size and y < size else 0
+
+
+@kernel
+def encode_game(games: Games, g: int, kind: int, reasons: Any, out: Any) -> None:
+    """Write the planes of game `g` to `out` ([planes, width²] int8), given its `legality_map`."""
+    size = games.info[g].size
+    area = size * size
+    if kind == TUTORIAL:
+        _encode_tutorial(games, g, area, reasons, out)
+    elif kind == ALPHAZERO:
+        _encode_alphazero(games, g, area, out)
+    else:
+        _encode_katago(games, g, area, reasons, out)
+    if area < out.shape[1]:
+        for plane in range(out.shape[0]):
+            _spread(out[plane], size)
+
+
+@kernel
+def _encode_one(games: Games, g: int, kind: int, reasons: Any, out: Any) -> None:
+    state.legality_map(games, g, games.info[g].to_move, reasons[g])
+    encode_game(games, g, kind, reasons[g], out[g])
+
+
+@kernel
+def _encode_serial(games: Games, kind: int, reasons: Any, out: Any) -> None:
+    for g in range(len(out)):
+        _encode_one(games, g, kind, reasons, out)
+
+
+@parallel_kernel
+def _encode_parallel(games: Games, kind: int, reasons: Any, out: Any) -> None:
+    for g in prange(len(out)):
+        _encode_one(games, g, kind, reasons, out)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One way to turn positions into planes."""
+
+    name: str
+    planes: int
+    kind: int  # which of the compiled encoders
+
+    @property
+    def scale(self) -> np.ndarray:
+        """[planes] float32: what one unit of a plane's bytes means."""
+        scale = np.ones(self.planes, np.float32)
+        if self.kind == KATAGO:
+            scale[20] = 1 / 30  # half points of komi; the plane is komi / 15
+        return scale
+
+    def encode(self, states: Games, out: np.ndarray) -> None:
+        """Write the planes of every game of `states` to `out`, `[games, planes, width, width]`, int8 or float32.
+
+        int8 planes are still to be multiplied by `scale`. `width` is at least the size of every board.
+        """
+        games, planes, width, height = out.shape
+        largest = int(states.info["size"].max())
+        if games != len(states.info) or planes != self.planes or width != height or width < largest:
+            wanted = f"[{len(states.info)}, {self.planes}, {largest} or more, the same]"
+            raise ValueError(f"{self.name} planes of these games do not fit into {list(out.shape)}: it takes {wanted}")
+        compact = out if out.dtype == np.int8 else np.empty(out.shape, np.int8)
+        reasons = np.empty((games, largest * largest + 1), np.uint8)
+        driver = _encode_serial if games * width * width < _SERIAL_POINTS else _encode_parallel
+        driver(states, self.kind, reasons, compact.reshape(games, planes, width * width))
+        if compact is not out:
+            np.multiply(compact, self.scale[:, None, None], out=out)
+
+
+ENCODINGS = {
+    "tutorial": Encoding("tutorial", 7, TUTORIAL),
+    "alphazero": Encoding("alphazero", 17, ALPHAZERO),
+    "katago": Encoding("katago", 22, KATAGO),
+}
+
+
+def get_encoding(name: str) -> Encoding:
+    """The encoding of that name. ValueError if there is none."""
+    if name not in ENCODINGS:
+        raise ValueError(f"unknown encoding {name!r}: known are {', '.join(ENCODINGS)}")
+    return ENCODINGS[name]
+
+
+def encode_board(board: Board) -> np.ndarray:
+    """The tutorial's seven planes of a board, float32 `[7, size, size]`."""
+    out = np.empty((1, 7, board.size, board.size), np.float32)
+    ENCODINGS["tutorial"].encode(board.games, out)
+    return out[0]

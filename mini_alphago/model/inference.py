@@ -1,0 +1,163 @@
+"""A network made ready to answer fast: batch norms folded into convolutions, half precision, graphs, or OpenVINO.
+
+A backend takes planes as bytes and returns what `NetworkOutput` holds, as NumPy arrays. All compute the same function;
+`Evaluator` chooses among them and checks that they do.
+"""
+
+import copy
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+from .blocks import GlobalPoolingBlock, PostActivationBlock, ResidualBlock
+from .heads import OwnershipHead, PolicyHead, PooledPolicyHead, ScalarHead
+from .network import KataGoNetwork, Network, PolicyValueNetwork
+
+Precision = Literal["f32", "bf16", "f16"]
+DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]  # policy, value, score, ownership
+
+# (convolution, the batch norm right behind it) by the names of a module's attributes
+_FOLDABLE: dict[type[nn.Module], tuple[tuple[str, str], ...]] = {
+    PolicyValueNetwork: (("conv_input", "bn_input"), ("policy_conv", "policy_bn"), ("value_conv", "value_bn")),
+    KataGoNetwork: (("initial_conv", "initial_bn"),),
+    PostActivationBlock: (("conv1", "bn1"), ("conv2", "bn2")),
+    ResidualBlock: (("conv1", "bn2"),),
+    GlobalPoolingBlock: (("conv1", "bn2"),),
+    PolicyHead: (("conv", "bn"),),
+    PooledPolicyHead: (("conv", "bn"),),
+    ScalarHead: (("conv", "bn"),),
+    OwnershipHead: (("conv1", "bn"),),
+}
+
+
+def fold(network: Network) -> Network:
+    """A copy in eval mode that computes the same in fewer steps: norms become part of the convolutions before them."""
+    folded = copy.deepcopy(network).eval().requires_grad_(False)
+    for module in list(folded.modules()):
+        for kind, pairs in _FOLDABLE.items():
+            if isinstance(module, kind):
+                for conv, norm in pairs:
+                    setattr(module, conv, fuse_conv_bn_eval(getattr(module, conv), getattr(module, norm)))
+                    setattr(module, norm, nn.Identity().eval())
+    return folded
+
+
+class Ready(nn.Module):
+    """A folded network that takes planes as bytes."""
+
+    scale: Tensor
+
+    def __init__(self, network: Network, scale: np.ndarray, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.network: Network = fold(network).to(dtype)
+        self.register_buffer("scale", torch.from_numpy(scale).view(1, -1, 1, 1).to(dtype))
+
+    def forward(self, planes: Tensor, mask: Tensor | None = None) -> tuple[Tensor, ...]:
+        """[B, C, N, N] int8 → policy, value, and score and ownership if the network has them."""
+        x = planes.to(self.scale.dtype, memory_format=torch.channels_last) * self.scale
+        out = self.network.outputs(x, mask)
+        return tuple(part for part in out if part is not None)
+
+
+class Backend(Protocol):
+    """Something that evaluates planes."""
+
+    def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
+        """Planes `[B, C, N, N]` int8, `mask` `[B, 1, N, N]` bool of points on the board or None if all are."""
+
+
+def _as_arrays(parts: tuple[Any, ...]) -> Arrays:
+    arrays = [part.float().cpu().numpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
+    return arrays[0], arrays[1], *(arrays[2:] if len(arrays) == 4 else (None, None))
+
+
+class TorchBackend:
+    """PyTorch as it comes, on any device."""
+
+    def __init__(self, ready: Ready, device: torch.device) -> None:
+        self._ready = ready.to(device=device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._device = device
+
+    @torch.inference_mode()
+    def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
+        """See Backend."""
+        on_board = None if mask is None else torch.from_numpy(mask).to(self._device)
+        return _as_arrays(self._ready(torch.from_numpy(planes).to(self._device), on_board))
+
+
+class CudaGraphBackend:
+    """One captured CUDA graph for each batch size in use, powers of two: copy in, evaluate, copy out, one launch.
+
+    Boards that do not fill the tensor go the plain way.
+    """
+
+    def __init__(self, ready: Ready, device: torch.device, compiled: bool, largest: int = 4096) -> None:
+        self._plain = TorchBackend(ready, device)
+        self._ready: Callable[..., Any] = torch.compile(self._plain._ready, dynamic=False) if compiled else ready
+        self._device = device
+        self._largest = largest
+        self._graphs: dict[tuple[int, ...], tuple[torch.cuda.CUDAGraph, Tensor, tuple[Tensor, ...]]] = {}
+
+    def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
+        """See Backend."""
+        if mask is not None:
+            return self._plain(planes, mask)
+        batches = [self._run(planes[i : i + self._largest]) for i in range(0, len(planes), self._largest)]
+        return _as_arrays(tuple(torch.cat(parts) for parts in zip(*batches, strict=True)))
+
+    def _run(self, planes: np.ndarray) -> tuple[Tensor, ...]:
+        size = min(self._largest, 1 << max(0, len(planes) - 1).bit_length())
+        shape = (size, *planes.shape[1:])
+        graph, inputs, outputs = self._graphs.get(shape) or self._capture(shape)
+        inputs[: len(planes)] = torch.from_numpy(planes)
+        graph.replay()
+        torch.cuda.current_stream(self._device).synchronize()
+        return tuple(part[: len(planes)].clone() for part in outputs)
+
+    @torch.inference_mode()
+    def _capture(self, shape: tuple[int, ...]) -> tuple[torch.cuda.CUDAGraph, Tensor, tuple[Tensor, ...]]:
+        inputs = torch.zeros(shape, dtype=torch.int8).pin_memory()
+        on_device = torch.zeros(shape, dtype=torch.int8, device=self._device)
+        stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        stream.wait_stream(torch.cuda.current_stream(self._device))
+        with torch.cuda.stream(stream):
+            for _ in range(3):  # kernels are chosen and compiled outside the capture
+                parts = self._ready(on_device)
+        torch.cuda.current_stream(self._device).wait_stream(stream)
+        outputs = tuple(torch.empty_like(part, device="cpu").pin_memory() for part in parts)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            on_device.copy_(inputs, non_blocking=True)
+            for target, part in zip(outputs, self._ready(on_device), strict=True):
+                target.copy_(part, non_blocking=True)
+        self._graphs[shape] = (graph, inputs, outputs)
+        return self._graphs[shape]
+
+
+class OpenVinoBackend:
+    """Intel's OpenVINO on the CPU (extra `openvino`); one compiled model for all batch and board sizes.
+
+    Boards that do not fill the tensor go to PyTorch.
+    """
+
+    def __init__(self, ready: Ready, precision: Precision) -> None:
+        import openvino
+
+        size = ready.network.config.board_size or 9
+        example = torch.zeros(2, ready.scale.shape[1], size, size, dtype=torch.int8)
+        model = openvino.convert_model(ready, example_input=example)
+        hints = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": torch.get_num_threads()}
+        self._model = openvino.Core().compile_model(model, "CPU", hints)
+        self._plain = TorchBackend(ready, torch.device("cpu"))
+
+    def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
+        """See Backend."""
+        if mask is not None:
+            return self._plain(planes, mask)
+        result = self._model(planes)
+        return _as_arrays(tuple(result[i] for i in range(len(result))))
