@@ -24,7 +24,7 @@ from mini_alphago.model.inference import DTYPES
 
 SIZES = ("b4c64", "b6c96", "b10c128")
 BOARDS = (9, 19)
-BATCHES = (1, 8, 64, 256)
+BATCHES = {"cpu": (1, 8, 64, 256), "cuda": (1, 64, 512, 2048), "mps": (1, 8, 64, 256)}
 
 
 def median_seconds(work: Callable[[], object], budget: float = 1.0) -> float:
@@ -75,6 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
     parser.add_argument("--precision", default="auto")
+    parser.add_argument("--compiled", action="store_true", help="use torch.compile on CUDA")
     arguments = parser.parse_args()
     console = Console()
     warnings.simplefilter("ignore")
@@ -82,11 +83,11 @@ def main() -> None:
     table = Table(*columns, title="Network evaluations", title_justify="left")
     for size in SIZES:
         network = make_network(size)
-        evaluator = Evaluator(network, arguments.device, arguments.precision)
+        evaluator = Evaluator(network, arguments.device, arguments.precision, compiled=arguments.compiled)
         for board in BOARDS:
             with console.status(f"measuring {size} on {board}×{board}…"):
                 peak = gemm_peak(evaluator.device, evaluator.precision)
-                for batch in BATCHES:
+                for batch in BATCHES[evaluator.device.type]:
                     speed = rate(evaluator, board, batch)
                     flops = speed * count_flops(network, board) / 1e9
                     how = f"{evaluator.engine} {evaluator.precision} on {evaluator.device.type}, peak {peak:,.0f}"

@@ -5,6 +5,7 @@ A backend takes planes as bytes and returns what `NetworkOutput` holds, as NumPy
 """
 
 import copy
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
@@ -80,14 +81,14 @@ class TorchBackend:
     """PyTorch as it comes, on any device."""
 
     def __init__(self, ready: Ready, device: torch.device) -> None:
-        self._ready = ready.to(device=device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.ready = ready.to(device=device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self._device = device
 
     @torch.inference_mode()
     def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
         """See Backend."""
         on_board = None if mask is None else torch.from_numpy(mask).to(self._device)
-        return _as_arrays(self._ready(torch.from_numpy(planes).to(self._device), on_board))
+        return _as_arrays(self.ready(torch.from_numpy(planes).to(self._device), on_board))
 
 
 class CudaGraphBackend:
@@ -98,11 +99,15 @@ class CudaGraphBackend:
 
     def __init__(self, ready: Ready, device: torch.device, compiled: bool, largest: int = 4096) -> None:
         self._plain = TorchBackend(ready, device)
-        self._ready: Callable[..., Any] = torch.compile(self._plain._ready, dynamic=False) if compiled else ready
+        self._ready: Callable[..., Any] = self._plain.ready
+        if compiled:
+            torch._dynamo.config.recompile_limit = 64  # one for each batch and board size in use
+            self._ready = torch.compile(self._plain.ready, dynamic=False)
         self._device = device
         self._largest = largest
         self._graphs: dict[tuple[int, ...], tuple[torch.cuda.CUDAGraph, Tensor, tuple[Tensor, ...]]] = {}
 
+    @torch.inference_mode()
     def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
         """See Backend."""
         if mask is not None:
@@ -114,12 +119,11 @@ class CudaGraphBackend:
         size = min(self._largest, 1 << max(0, len(planes) - 1).bit_length())
         shape = (size, *planes.shape[1:])
         graph, inputs, outputs = self._graphs.get(shape) or self._capture(shape)
-        inputs[: len(planes)] = torch.from_numpy(planes)
+        inputs.numpy()[: len(planes)] = planes
         graph.replay()
         torch.cuda.current_stream(self._device).synchronize()
         return tuple(part[: len(planes)].clone() for part in outputs)
 
-    @torch.inference_mode()
     def _capture(self, shape: tuple[int, ...]) -> tuple[torch.cuda.CUDAGraph, Tensor, tuple[Tensor, ...]]:
         inputs = torch.zeros(shape, dtype=torch.int8).pin_memory()
         on_device = torch.zeros(shape, dtype=torch.int8, device=self._device)
@@ -140,24 +144,33 @@ class CudaGraphBackend:
 
 
 class OpenVinoBackend:
-    """Intel's OpenVINO on the CPU (extra `openvino`); one compiled model for all batch and board sizes.
+    """Intel's OpenVINO on the CPU (extra `openvino`): one compiled model for each board size, for all batch sizes.
 
     Boards that do not fill the tensor go to PyTorch.
     """
 
     def __init__(self, ready: Ready, precision: Precision) -> None:
-        import openvino
-
-        size = ready.network.config.board_size or 9
-        example = torch.zeros(2, ready.scale.shape[1], size, size, dtype=torch.int8)
-        model = openvino.convert_model(ready, example_input=example)
-        hints = {"INFERENCE_PRECISION_HINT": precision, "INFERENCE_NUM_THREADS": torch.get_num_threads()}
-        self._model = openvino.Core().compile_model(model, "CPU", hints)
+        self._ready = ready
+        self._precision = precision
         self._plain = TorchBackend(ready, torch.device("cpu"))
+        self._models: dict[int, Callable[[np.ndarray], Any]] = {}
 
     def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
         """See Backend."""
         if mask is not None:
             return self._plain(planes, mask)
-        result = self._model(planes)
+        width = planes.shape[-1]
+        if width not in self._models:
+            self._models[width] = self._compile(width)
+        result = self._models[width](planes)
         return _as_arrays(tuple(result[i] for i in range(len(result))))
+
+    def _compile(self, width: int) -> Any:
+        import openvino
+
+        example = torch.zeros(2, self._ready.scale.shape[1], width, width, dtype=torch.int8)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # tracing warns of checks on shapes, which are fixed but for the batch
+            model = openvino.convert_model(self._ready, example_input=example)
+        hints = {"INFERENCE_PRECISION_HINT": self._precision, "INFERENCE_NUM_THREADS": torch.get_num_threads()}
+        return openvino.Core().compile_model(model, "CPU", hints)

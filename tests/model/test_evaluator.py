@@ -62,6 +62,15 @@ def test_agrees_with_the_network_itself(name: str, engine: str) -> None:
             np.testing.assert_allclose(ours, plain, atol=2e-4)
 
 
+def test_openvino_knows_every_board_size() -> None:
+    """Pooling depends on the board's width, so a model traced on one size must not answer for another."""
+    pytest.importorskip("openvino", reason="the openvino extra is not installed")
+    network = trained(KataGoNetwork(3, 16))
+    evaluator = Evaluator(network, device="cpu", precision="f32", engine="openvino")
+    for board in random_boards(3, [5], 1) + random_boards(3, [9], 2) + random_boards(3, [13], 3):
+        np.testing.assert_allclose(evaluator.evaluate(board.games).value[0], direct(network, board)[1], atol=1e-4)
+
+
 @pytest.mark.parametrize("name", networks())
 def test_folding_changes_nothing(name: str) -> None:
     network = networks()[name]
