@@ -36,6 +36,7 @@ format: $(READY)  ## Rewrite the code in the house style
 bench: $(READY)  ## Measure speed on this machine
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/network.py
+	$(BIN)/python benchmarks/search.py
 
 clean:  ## Remove .venv and caches
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

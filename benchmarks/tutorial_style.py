@@ -1,6 +1,9 @@
-"""Go the way a tutorial writes it: a NumPy array, sets, and legality by trying the move on a copy. A yardstick only."""
+"""Go and search the way a tutorial writes them: arrays, sets, copies, dictionaries. A yardstick only."""
+
+from typing import Any
 
 import numpy as np
+import torch
 
 STEPS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 
@@ -14,6 +17,13 @@ class PlainBoard:
         self.player = 1
         self.ko: tuple[int, int] | None = None
         self.passes = 0
+
+    def copy(self) -> "PlainBoard":
+        """An independent board in the same state."""
+        other = PlainBoard(self.size)
+        other.stones = self.stones.copy()
+        other.player, other.ko, other.passes = self.player, self.ko, self.passes
+        return other
 
     def around(self, x: int, y: int) -> list[tuple[int, int]]:
         """Points next to (x, y)."""
@@ -50,9 +60,7 @@ class PlainBoard:
         """Try it on a copy and see."""
         if self.stones[x, y] != 0 or self.ko == (x, y):
             return False
-        trial = PlainBoard(self.size)
-        trial.stones = self.stones.copy()
-        trial.player = self.player
+        trial = self.copy()
         return bool(trial.put(x, y)) or bool(trial.chain(x, y)[1])
 
     def legal_moves(self) -> list[tuple[int, int]]:
@@ -75,3 +83,68 @@ class PlainBoard:
         self.passes += 1
         self.ko = None
         self.player = 3 - self.player
+
+
+class PlainNode:
+    """A node of a plain search tree."""
+
+    def __init__(self, prior: float) -> None:
+        self.prior = prior
+        self.visits = 0
+        self.total = 0.0
+        self.children: dict[tuple[int, int], PlainNode] = {}
+
+    def best_child(self, c_puct: float) -> tuple[tuple[int, int], "PlainNode"]:
+        """PUCT over a dictionary."""
+        root = np.sqrt(max(1, self.visits))
+
+        def worth(item: tuple[tuple[int, int], "PlainNode"]) -> float:
+            child = item[1]
+            q = child.total / child.visits if child.visits else 0.0
+            return float(q + c_puct * child.prior * root / (1 + child.visits))
+
+        return max(self.children.items(), key=worth)
+
+
+def plain_planes(board: PlainBoard, planes: int) -> np.ndarray:
+    """Own stones, opponent's, empty, legal moves; the rest zeros: what a network sees does not change its speed."""
+    features = np.zeros((planes, board.size, board.size), np.float32)
+    features[0] = board.stones == board.player
+    features[1] = board.stones == 3 - board.player
+    features[2] = board.stones == 0
+    for x, y in board.legal_moves():
+        features[5, x, y] = 1
+    return features
+
+
+def plain_search(network: Any, board: PlainBoard, simulations: int, planes: int) -> PlainNode:
+    """Search as a tutorial writes it: nodes as objects, a copied board a simulation, one position a network call."""
+
+    def expand(node: PlainNode, position: PlainBoard) -> float:
+        features = torch.from_numpy(plain_planes(position, planes)).unsqueeze(0)
+        network.eval()
+        with torch.no_grad():
+            out = network.outputs(features)
+        policy = torch.softmax(out.policy[0], dim=0).numpy()
+        moves = [*position.legal_moves(), (-1, -1)]
+        for x, y in moves:
+            node.children[x, y] = PlainNode(float(policy[x * position.size + y if x >= 0 else -1]))
+        return float(out.value[0])
+
+    root = PlainNode(1.0)
+    expand(root, board)
+    for _ in range(simulations):
+        node, position, path = root, board.copy(), [root]
+        while node.children and position.passes < 2:
+            move, node = node.best_child(1.5)
+            if move[0] >= 0:
+                position.play(*move)
+            else:
+                position.pass_move()
+            path.append(node)
+        value = 0.0 if position.passes >= 2 else expand(node, position)
+        for visited in reversed(path):
+            value = -value
+            visited.visits += 1
+            visited.total += value
+    return root

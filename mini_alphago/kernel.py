@@ -9,6 +9,7 @@ import atexit
 import hashlib
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,11 +18,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy as np
+from numba.core import event
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 prange = numba.prange
+index: Callable[[Any], int] = np.int64  # type: ignore[assignment]
+"""Makes an int64 of an index within a kernel: a literal or a prange variable would compile callees a second time."""
 _KEEP_SECONDS = 30 * 24 * 3600
+_PATIENCE, _REPEAT = 2.0, 8.0  # seconds before the first notice that kernels are compiled, and between notices
 
 
 def cache_root() -> Path:
@@ -57,6 +63,35 @@ def _forget_old_versions(root: Path) -> None:
     for folder in root.iterdir():
         if folder.is_dir() and time.time() - folder.stat().st_mtime > _KEEP_SECONDS:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Notice(event.Listener):
+    """Says on standard error that kernels are being compiled, once it has taken a while."""
+
+    def __init__(self) -> None:
+        self._first = self._last = 0.0
+        self._count = 0
+
+    def on_start(self, event: Any) -> None:
+        """Numba begins to compile a function; it does not ask here about what it finds in the cache."""
+        module = event.data["dispatcher"].py_func.__module__ if event.data else ""
+        if not module.startswith("mini_alphago."):
+            return
+        now = time.monotonic()
+        self._first = self._first or now
+        self._count += 1
+        if now - max(self._first + _PATIENCE - _REPEAT, self._last) > _REPEAT:
+            self._last = now
+            done = f"{self._count} kernels so far"
+            print(
+                f"mini-alphago: compiling, once for this machine ({done}, {now - self._first:.0f} s)", file=sys.stderr
+            )
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", _Notice())  # type: ignore[no-untyped-call]
 
 
 def _compile(function: Function, parallel: bool = False, inlined: bool = False) -> Function:

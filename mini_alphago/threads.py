@@ -1,6 +1,8 @@
 """How many cores to use, set for Numba and PyTorch in one place so that they never fight over them."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -21,3 +23,19 @@ def set_threads(count: int | None = None) -> int:
     numba.set_num_threads(count)
     torch.set_num_threads(count)
     return count
+
+
+@contextlib.contextmanager
+def use_threads(count: int | None) -> Iterator[None]:
+    """Let Numba's parallel kernels use `count` threads within this block; None changes nothing."""
+    import numba
+
+    if count is None:
+        yield
+        return
+    before = numba.get_num_threads()
+    numba.set_num_threads(count)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

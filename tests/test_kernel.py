@@ -28,6 +28,14 @@ def test_compiles_once(tmp_path: Path) -> None:
     assert not list(PACKAGE.rglob("*.nbi")), "compiled code was written into the package"
 
 
+def test_says_that_it_compiles_but_only_when_it_does(tmp_path: Path) -> None:
+    environment = {**os.environ, "MINI_ALPHAGO_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", PLAY]
+    first, second = (subprocess.run(command, env=environment, capture_output=True, text=True) for _ in range(2))
+    assert "mini-alphago: compiling, once for this machine" in first.stderr
+    assert second.stderr == ""
+
+
 def test_works_when_the_cache_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file where the cache folder should be")
     assert run(PLAY, MINI_ALPHAGO_CACHE=str(tmp_path / "file" / "cache")) == "True\n"

@@ -45,7 +45,7 @@ POINT = np.dtype(
     ],
     align=True,
 )
-MOVE = np.dtype([("point", np.int16), ("player", np.int16)])
+MOVE = np.dtype([("point", np.int16), ("player", np.int16)], align=True)
 
 
 class Games(NamedTuple):
@@ -88,7 +88,6 @@ def _neighbor_table() -> np.ndarray:
 
 NEIGHBORS = _neighbor_table()
 ZOBRIST = np.random.default_rng(0x60).integers(-(2**63), 2**63, (3, MAX_SIZE * MAX_SIZE + 1), np.int64)
-NEIGHBORS.flags.writeable = ZOBRIST.flags.writeable = False
 
 
 def new_games(count: int, size: int, max_moves: int) -> Games:

@@ -19,21 +19,22 @@ import numpy as np
 
 from ..game import Board, state
 from ..game.state import BLACK, EMPTY, KO, LEGAL, RECENT, SCORING_AREA, SUPERKO, Games
-from ..kernel import inlined_kernel, kernel, parallel_kernel, prange
+from ..kernel import index, kernel, parallel_kernel, prange
+from ..threads import use_threads
 
-TUTORIAL, ALPHAZERO, KATAGO = 0, 1, 2
+NONE, TUTORIAL, ALPHAZERO, KATAGO = -1, 0, 1, 2
 _MAX_LIBERTIES = 6
 _KOMI_LIMIT = 127  # half points that fit into a byte
-_SERIAL_POINTS = 2000  # waking all threads costs more than encoding this many points
+_SMALL_BATCH = 2000  # waking all threads costs more than encoding this many points
 
 
-@inlined_kernel
+@kernel
 def _where(stones: Any, color: int, area: int, plane: Any) -> None:
     for i in range(area):
         plane[i] = stones[i] == color
 
 
-@inlined_kernel
+@kernel
 def _fill(plane: Any, area: int, value: int) -> None:
     for i in range(area):
         plane[i] = value
@@ -128,22 +129,14 @@ def encode_game(games: Games, g: int, kind: int, reasons: Any, out: Any) -> None
             _spread(out[plane], size)
 
 
-@kernel
-def _encode_one(games: Games, g: int, kind: int, reasons: Any, out: Any) -> None:
-    state.legality_map(games, g, games.info[g].to_move, reasons[g])
-    encode_game(games, g, kind, reasons[g], out[g])
-
-
-@kernel
-def _encode_serial(games: Games, kind: int, reasons: Any, out: Any) -> None:
-    for g in range(len(out)):
-        _encode_one(games, g, kind, reasons, out)
-
-
 @parallel_kernel
-def _encode_parallel(games: Games, kind: int, reasons: Any, out: Any) -> None:
-    for g in prange(len(out)):
-        _encode_one(games, g, kind, reasons, out)
+def encode_batch(games: Games, kind: int, reasons: Any, out: Any) -> None:
+    """The legality map of every game into `reasons` ([games, A] uint8), its planes into `out` unless kind is NONE."""
+    for g in prange(len(reasons)):
+        game = index(g)
+        state.legality_map(games, game, games.info[g].to_move, reasons[g])
+        if kind != NONE:
+            encode_game(games, game, kind, reasons[g], out[g])
 
 
 @dataclass(frozen=True)
@@ -174,8 +167,8 @@ class Encoding:
             raise ValueError(f"{self.name} planes of these games do not fit into {list(out.shape)}: it takes {wanted}")
         compact = out if out.dtype == np.int8 else np.empty(out.shape, np.int8)
         reasons = np.empty((games, largest * largest + 1), np.uint8)
-        driver = _encode_serial if games * width * width < _SERIAL_POINTS else _encode_parallel
-        driver(states, self.kind, reasons, compact.reshape(games, planes, width * width))
+        with use_threads(1 if games * width * width < _SMALL_BATCH else None):
+            encode_batch(states, self.kind, reasons, compact.reshape(games, planes, width * width))
         if compact is not out:
             np.multiply(compact, self.scale[:, None, None], out=out)
 

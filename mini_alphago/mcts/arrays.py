@@ -1,0 +1,111 @@
+"""How a batch of search trees lies in memory."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+NO_NODE, PENDING = -1, -2
+NEW, TERMINAL, COLLISION, IDLE = 0, 1, 2, 3  # what a descent ended at; IDLE: there was none
+
+NODE = np.dtype(
+    [
+        ("first_edge", np.int32),
+        ("edge_count", np.int32),
+        ("visits", np.int32),  # descents through this node; at the root not its own evaluation
+        ("terminal", np.int32),
+        ("value", np.float32),  # of its own evaluation, for the player to move: win 1, loss -1
+        ("score", np.float32),  # points, likewise
+        ("utility", np.float32),  # what the search maximises: value, and a little of the score
+    ],
+    align=True,
+)
+
+
+class Trees(NamedTuple):
+    """A batch of trees of up to N nodes and E edges each."""
+
+    node_count: np.ndarray  # [games] int32; node 0 is the root
+    edge_count: np.ndarray  # [games] int32
+    nodes: np.ndarray  # [games, N] NODE
+    move: np.ndarray  # [games, E] int16, flat index
+    child: np.ndarray  # [games, E] int32: a node, NO_NODE, or PENDING while its evaluation is out
+    prior: np.ndarray  # [games, E] float32
+    visits: np.ndarray  # [games, E] int32
+    utility_sum: np.ndarray  # [games, E] float32; this and the two below mean nothing while `visits` is 0
+    value_sum: np.ndarray  # [games, E] float32
+    score_sum: np.ndarray  # [games, E] float32
+    gumbel: np.ndarray  # [games, A] float32: noise on the root's edges, in their order
+    new_index: np.ndarray  # [games, N] int32: scratch of `cut`
+
+
+class Leaves(NamedTuple):
+    """Descents that wait for the network: `slots` = games × leaves of each game. Their positions are kept apart.
+
+    (Numba's parallel loops take no NamedTuple within another.)
+    """
+
+    size: np.ndarray  # [slots] int32: of the board
+    path: np.ndarray  # [slots, M] int32: edges from the root
+    length: np.ndarray  # [slots] int32
+    status: np.ndarray  # [slots] int32: NEW, TERMINAL, COLLISION or IDLE
+    reasons: np.ndarray  # [slots, A] uint8: legality of each move there
+    planes: np.ndarray  # [slots, planes, width²] int8: what the network sees of it
+    owner: np.ndarray  # [slots, A] int8: scratch of scoring
+    stack: np.ndarray  # [slots, A] int16: scratch of scoring
+
+
+class Answers(NamedTuple):
+    """What the network said of the leaves, for the player to move in each."""
+
+    policy: np.ndarray  # [rows, width² + 1] float32 logits
+    value: np.ndarray  # [rows] float32
+    score: np.ndarray  # [rows] float32 points; zeros if the network does not say
+
+
+class Options(NamedTuple):
+    """What steers the compiled search; made by `SearchSettings`."""
+
+    c_puct: float
+    c_base: float  # c_puct grows by log((visits + c_base + 1) / c_base); 0: it does not
+    fpu_reduction: float  # an unvisited edge counts as its node less this × √(prior visited); negative: as 0
+    forced_playouts: float  # k of √(k · prior · visits) at the root; 0: none are forced
+    virtual_loss: float
+    score_weight: float
+    gumbel: int  # 1: Gumbel AlphaZero instead of PUCT
+    c_visit: float
+    c_scale: float
+    move_limit: int  # a game of this many moves is over
+
+
+def new_trees(games: int, nodes: int, points: int) -> Trees:
+    """Empty trees; `points` = size² + 1 moves at most in any position. The system hands out memory as they grow."""
+    edges = nodes * points
+    return Trees(
+        node_count=np.zeros(games, np.int32),
+        edge_count=np.zeros(games, np.int32),
+        nodes=np.zeros((games, nodes), NODE),
+        move=np.zeros((games, edges), np.int16),
+        child=np.zeros((games, edges), np.int32),
+        prior=np.zeros((games, edges), np.float32),
+        visits=np.zeros((games, edges), np.int32),
+        utility_sum=np.zeros((games, edges), np.float32),
+        value_sum=np.zeros((games, edges), np.float32),
+        score_sum=np.zeros((games, edges), np.float32),
+        gumbel=np.zeros((games, points), np.float32),
+        new_index=np.zeros((games, nodes), np.int32),
+    )
+
+
+def new_leaves(slots: int, size: int, max_moves: int, planes: int) -> Leaves:
+    """Room for that many descents on boards up to `size`, in games of up to `max_moves`."""
+    points = size * size + 1
+    return Leaves(
+        size=np.zeros(slots, np.int32),
+        path=np.zeros((slots, max_moves), np.int32),
+        length=np.zeros(slots, np.int32),
+        status=np.full(slots, IDLE, np.int32),
+        reasons=np.zeros((slots, points), np.uint8),
+        planes=np.zeros((slots, planes, size * size), np.int8),
+        owner=np.zeros((slots, points), np.int8),
+        stack=np.zeros((slots, points), np.int16),
+    )

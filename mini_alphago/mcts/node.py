@@ -1,0 +1,142 @@
+"""`MCTSNode`: the tutorial's node, as a view of the arrays of a tree."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .arrays import NO_NODE, Options, Trees, new_trees
+from .tree import puct_edge
+
+Move = tuple[int, int]
+_OWN_NODES = 4096  # room of the tree that a node made by hand brings along
+_PLAIN = Options(1.5, 0.0, -1.0, 0.0, 0.0, 0.0, 0, 50.0, 1.0, 1 << 30)
+
+
+class MCTSNode:
+    """A move in a search tree and the position behind it.
+
+    `value` is from the view of the player who chose the move, so that the best child has the largest; at the root,
+    which nobody chose, from the view of the player to move. `MCTSNode(prior)` makes a root of its own.
+    """
+
+    def __init__(self, prior: float = 0.0) -> None:
+        self._trees: Trees | None = None
+        self._g = 0
+        self._edge: int | None = None
+        self._own = [0, 0.0, float(prior)]  # visits, value_sum and prior of a root: no edge holds them
+
+    @classmethod
+    def _view(cls, trees: Trees, g: int, edge: int | None) -> "MCTSNode":
+        node = cls()
+        node._trees, node._g, node._edge = trees, g, edge
+        if edge is None:
+            node._own[0] = int(trees.nodes[g, 0]["visits"])
+            children = node._edges()
+            node._own[1] = float(trees.value_sum[g, children][trees.visits[g, children] > 0].sum())
+        return node
+
+    @property
+    def visit_count(self) -> int:
+        """How often the search went through here."""
+        return int(self._own[0] if self._edge is None else self._array.visits[self._g, self._edge])
+
+    @visit_count.setter
+    def visit_count(self, count: int) -> None:
+        if self._edge is not None:
+            self._array.visits[self._g, self._edge] = count
+        self._own[0] = count
+        if (node := self._node) >= 0:
+            self._array.nodes[self._g, node]["visits"] = count
+
+    @property
+    def value_sum(self) -> float:
+        """The sum of the values that came back from here."""
+        if self._edge is None:
+            return float(self._own[1])
+        return float(self._array.value_sum[self._g, self._edge]) if self.visit_count else 0.0
+
+    @value_sum.setter
+    def value_sum(self, total: float) -> None:
+        if self._edge is not None:
+            self._array.value_sum[self._g, self._edge] = total
+            self._array.utility_sum[self._g, self._edge] = total
+        self._own[1] = total
+
+    @property
+    def value(self) -> float:
+        """The mean value; 0 without visits."""
+        return self.value_sum / self.visit_count if self.visit_count else 0.0
+
+    @property
+    def prior(self) -> float:
+        """What the network thought of the move before the search."""
+        return float(self._own[2] if self._edge is None else self._array.prior[self._g, self._edge])
+
+    @prior.setter
+    def prior(self, prior: float) -> None:
+        if self._edge is not None:
+            self._array.prior[self._g, self._edge] = prior
+        self._own[2] = prior
+
+    @property
+    def children(self) -> dict[Move, "MCTSNode"]:
+        """The children by move; the pass is (-1, -1)."""
+        edges = self._edges()
+        return {self._move(e): self._view(self._array, self._g, e) for e in range(edges.start, edges.stop)}
+
+    def expand(self, policy: np.ndarray, legal_moves: Sequence[Move]) -> None:
+        """Give the node a child for each legal move, its prior exp(policy) of it; `policy` is [size² + 1] logs.
+
+        A node that has children already keeps them as they are.
+        """
+        if self._edges().stop > self._edges().start or not legal_moves:
+            return
+        if self._trees is None:
+            self._trees = new_trees(1, _OWN_NODES, len(policy))
+        trees, g = self._trees, self._g
+        node, first = int(trees.node_count[g]), int(trees.edge_count[g])
+        if node == trees.nodes.shape[1] or first + len(legal_moves) > trees.move.shape[1]:
+            raise ValueError(f"the tree is full: it holds {trees.nodes.shape[1]} expanded nodes")
+        size = round((len(policy) - 1) ** 0.5)
+        edges = slice(first, first + len(legal_moves))
+        moves = [size * size if x < 0 else x * size + y for x, y in legal_moves]
+        trees.move[g, edges] = moves
+        trees.prior[g, edges] = np.exp(np.asarray(policy)[moves])
+        trees.child[g, edges] = NO_NODE
+        for sums in (trees.visits, trees.value_sum, trees.utility_sum, trees.score_sum):
+            sums[g, edges] = 0
+        trees.nodes[g, node] = (first, len(legal_moves), self.visit_count, 0, 0.0, 0.0, 0.0)
+        trees.node_count[g] += 1
+        trees.edge_count[g] += len(legal_moves)
+        if self._edge is not None:
+            trees.child[g, self._edge] = node
+
+    def select_child(self, c_puct: float = 1.5) -> tuple[Move, "MCTSNode"]:
+        """The child that PUCT would visit next, and its move. ValueError if there are none."""
+        edges = self._edges()
+        if edges.stop == edges.start:
+            raise ValueError("a node without children has none to select: expand it first")
+        edge = int(puct_edge(self._array, self._g, self._node, _PLAIN._replace(c_puct=float(c_puct))))
+        return self._move(edge), self._view(self._array, self._g, edge)
+
+    @property
+    def _array(self) -> Trees:
+        assert self._trees is not None
+        return self._trees
+
+    @property
+    def _node(self) -> int:
+        if self._trees is None or self._trees.node_count[self._g] == 0:
+            return NO_NODE
+        return 0 if self._edge is None else int(self._trees.child[self._g, self._edge])
+
+    def _edges(self) -> slice:
+        if (node := self._node) < 0:
+            return slice(0, 0)
+        record = self._array.nodes[self._g, node]
+        return slice(int(record["first_edge"]), int(record["first_edge"] + record["edge_count"]))
+
+    def _move(self, edge: int) -> Move:
+        size = round((self._array.gumbel.shape[1] - 1) ** 0.5)
+        move = int(self._array.move[self._g, edge])
+        return (-1, -1) if move == size * size else divmod(move, size)

@@ -1,0 +1,309 @@
+"""`Search`: the batched engine. One game with a deep tree, or thousands of games at once; the same kernels."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..game import Board, state
+from ..model import Evaluation
+from ..model.features import NONE, encode_batch
+from ..threads import use_threads
+from .arrays import NEW, NO_NODE, Answers, new_leaves, new_trees
+from .gumbel import halving_schedule, improved_policy
+from .settings import SearchSettings
+from .tree import cut, receive_all, select_all
+
+_FEW_GAMES = 8  # waking all threads costs more than the tree work of fewer games
+_KATAGO_NOISE = 10.83  # Dirichlet alpha × legal moves: 0.03 each on an empty 19×19 board
+
+
+class Evaluates(Protocol):
+    """What a search asks: an `Evaluator`, or anything else that can evaluate a batch of games."""
+
+    def evaluate(self, states: state.Games) -> Evaluation:
+        """What it thinks of every game of the batch, for the player to move."""
+
+
+class RootMove(NamedTuple):
+    """One move at the root, from the view of the player to move there."""
+
+    move: tuple[int, int]  # (x, y), or (-1, -1) for the pass
+    visits: int
+    value: float  # mean value in [-1, 1]; 0 without visits
+    score: float  # mean points
+    utility: float  # what the search maximises
+    prior: float
+    variation: list[tuple[int, int]]  # this move, and the replies visited most
+
+
+class Search:
+    """Trees for a number of games, all searched together.
+
+    evaluator: an `Evaluator`, or an object with `evaluate(states)`. games: how many trees. size: the largest board.
+    With the same seed on one thread the same searches give the same trees.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluates,
+        games: int = 1,
+        size: int = 9,
+        settings: SearchSettings | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.evaluator = evaluator
+        self.settings = settings = settings or SearchSettings()
+        self.games, self.size = games, size
+        self.rng = np.random.default_rng(seed)
+        self._encoding = getattr(evaluator, "encoding", None)
+        has_score = getattr(getattr(evaluator, "config", None), "family", "katago") == "katago"
+        self.options = settings.options(size, has_score)
+        self._allocate(self.options.move_limit + 1)
+        points = size * size + 1
+        self.trees = new_trees(games, settings.nodes, points)
+        self._work = np.zeros((games, points), np.float64)
+        self._row = np.zeros(games * settings.leaves, np.int32)
+        self._schedule = halving_schedule(settings.considered, 1)
+        self.evaluations = 0  # positions the network was asked about so far
+
+    def _allocate(self, max_moves: int) -> None:
+        slots = self.games * self.settings.leaves
+        self.roots = state.new_games(self.games, self.size, max_moves)
+        self.ends = state.new_games(slots, self.size, max_moves)
+        self.leaves = new_leaves(slots, self.size, max_moves, self._encoding.planes if self._encoding else 0)
+
+    # --- positions --------------------------------------------------------------------------------------------------
+
+    def set_board(self, board: Board, g: int = 0) -> None:
+        """Let game `g` stand as on `board`, with an empty tree. A game past its move limit gets a later one."""
+        if board.size > self.size:
+            raise ValueError(f"a board of {board.size}×{board.size} does not fit a search for {self.size}×{self.size}")
+        limit = board.move_count + self.settings.limit_for(board.size)
+        if limit >= self.roots.moves.shape[1]:
+            kept = self.roots
+            self._allocate(2 * limit)
+            for i in range(self.games):
+                state.copy_game(self.roots, i, kept, i)
+        if limit > self.options.move_limit and self.settings.move_limit is None:
+            self.options = self.options._replace(move_limit=limit)
+        state.copy_game(self.roots, g, board.games, 0)
+        self.forget(g)
+
+    def forget(self, g: int | None = None) -> None:
+        """Empty the tree of game `g`, or all trees."""
+        which = slice(None) if g is None else g
+        self.trees.node_count[which] = 0
+        self.trees.edge_count[which] = 0
+
+    def advance(self, move: int, g: int = 0, keep_tree: bool = True) -> None:
+        """Make a legal move (a flat index) in game `g`; what the tree knows of the position after it is kept."""
+        edge = self._root_edge(g, move) if keep_tree else None
+        child = NO_NODE if edge is None else int(self.trees.child[g, edge])
+        state.play(self.roots, g, move)
+        if child >= 0:
+            cut(self.trees, g, child, 0)
+        else:
+            self.forget(g)
+
+    def _root_edge(self, g: int, move: int) -> int | None:
+        if self.trees.node_count[g] == 0:
+            return None
+        edges = self._root_edges(g)
+        found = np.flatnonzero(self.trees.move[g, edges] == move)
+        return edges.start + int(found[0]) if len(found) else None
+
+    def _root_edges(self, g: int) -> slice:
+        if self.trees.node_count[g] == 0:
+            return slice(0, 0)
+        root = self.trees.nodes[g, 0]
+        return slice(int(root["first_edge"]), int(root["first_edge"] + root["edge_count"]))
+
+    # --- searching --------------------------------------------------------------------------------------------------
+
+    def run(self, visits: int | Sequence[int] | np.ndarray, noise: bool = False) -> None:
+        """Search until the root of every game has that many visits (one number, or one for each game).
+
+        `noise` explores at the root: Dirichlet noise with PUCT, Gumbel noise with Gumbel; without it a Gumbel search
+        takes the moves it considers in order of their prior.
+        """
+        targets = np.broadcast_to(np.asarray(visits, np.int64), self.games).copy()
+        self._start(int(targets.max(initial=1)), noise)
+        while self._round(targets):
+            pass
+
+    def think(
+        self,
+        visits: int | None = None,
+        seconds: float | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> Iterator[int]:
+        """Search game 0 step by step, yielding its visits after each network call, until a limit is reached.
+
+        visits: of the root; seconds: by the clock; stop: asked after each step. Without any limit it goes on until the
+        caller stops asking: for pondering and analysis.
+        """
+        end = None if seconds is None else time.perf_counter() + seconds
+        self._start(visits or 1, noise=False)
+        targets = np.zeros(self.games, np.int64)
+        targets[0] = np.iinfo(np.int64).max if visits is None else visits
+        while self._round(targets):
+            yield self.root_visits()
+            if (end is not None and time.perf_counter() >= end) or (stop is not None and stop()):
+                return
+
+    def _start(self, visits: int, noise: bool) -> None:
+        self._round(np.zeros(self.games, np.int64))  # roots that are not evaluated yet
+        if self.options.gumbel:
+            self._schedule = halving_schedule(self.settings.considered, visits)
+            shape = self.trees.gumbel.shape
+            self.trees.gumbel[:] = self.rng.gumbel(size=shape) if noise else 0
+        elif noise:
+            self.add_dirichlet_noise()
+
+    def add_dirichlet_noise(self, alpha: float | None = None, epsilon: float | None = None) -> None:
+        """Mix Dirichlet noise into the priors of every root, by the settings or as told."""
+        share = self.settings.noise_epsilon if epsilon is None else epsilon
+        for g in range(self.games):
+            edges = self._root_edges(g)
+            count = edges.stop - edges.start
+            if count:
+                scaled = _KATAGO_NOISE / count if self.settings.scale_noise else self.settings.noise_alpha
+                noise = self.rng.dirichlet(np.full(count, scaled if alpha is None else alpha))
+                self.trees.prior[g, edges] = (1 - share) * self.trees.prior[g, edges] + share * noise
+
+    def _round(self, targets: np.ndarray) -> bool:
+        """One step for all games: select, ask the network, expand and back up. False if nothing was left to do."""
+        each, leaves = self.settings.leaves, self.leaves
+        before = int(self.trees.nodes["visits"][:, 0].sum())
+        with use_threads(1 if self.games < _FEW_GAMES else None):
+            select_all(
+                self.trees, self.roots, self.ends, leaves, each, targets, self.options, self._schedule, self._work
+            )
+            rows = np.flatnonzero(leaves.status == NEW)
+            if len(rows):
+                kind = self._encoding.kind if self._encoding else NONE
+                encode_batch(self.ends, kind, leaves.reasons, leaves.planes)
+        if len(rows) == 0:
+            return int(self.trees.nodes["visits"][:, 0].sum()) > before  # all descents ended in finished games
+        try:
+            answers = self._ask(rows)
+        except BaseException:
+            self.forget()  # visits without values are out there
+            raise
+        with use_threads(1 if self.games < _FEW_GAMES else None):
+            receive_all(self.trees, leaves, each, self._row, answers, self.options)
+        return True
+
+    def _ask(self, rows: np.ndarray) -> Answers:
+        self.evaluations += len(rows)
+        if self._encoding is None:
+            self._row[:] = np.arange(len(self._row))
+            result = self.evaluator.evaluate(self.ends)
+        else:
+            self._row[rows] = np.arange(len(rows))
+            everything = len(rows) == len(self._row)
+            planes = self.leaves.planes if everything else self.leaves.planes[rows]
+            sizes = self.leaves.size if everything else self.leaves.size[rows]
+            shape = (len(rows), self._encoding.planes, self.size, self.size)
+            result = self.evaluator.run(planes.reshape(shape), sizes)  # type: ignore[attr-defined]
+        score = np.zeros(len(result.value), np.float32) if result.score is None else result.score
+        return Answers(*(np.ascontiguousarray(part, np.float32) for part in (result.policy, result.value, score)))
+
+    # --- what came out ----------------------------------------------------------------------------------------------
+
+    def root_visits(self, g: int = 0) -> int:
+        """How many descents the root of game `g` has seen."""
+        return int(self.trees.nodes[g, 0]["visits"]) if self.trees.node_count[g] else 0
+
+    def visit_counts(self) -> np.ndarray:
+        """[games, size² + 1] int32: visits of each move at the roots, by flat index of each game's own board."""
+        return self._by_move(lambda g, edges: self.trees.visits[g, edges], np.int32)
+
+    def improved_policies(self) -> np.ndarray:
+        """[games, size² + 1] float32: Gumbel AlphaZero's improved policy at the roots, the target to learn."""
+
+        def improved(g: int, edges: slice) -> np.ndarray:
+            improved_policy(self.trees, g, 0, self.options, self._work[g])
+            return self._work[g, : edges.stop - edges.start]
+
+        return self._by_move(improved, np.float32)
+
+    def _by_move(self, of_edges: Callable[[int, slice], np.ndarray], dtype: Any) -> np.ndarray:
+        table = np.zeros((self.games, self.size * self.size + 1), dtype)
+        for g in range(self.games):
+            edges = self._root_edges(g)
+            if edges.stop > edges.start:
+                table[g, self.trees.move[g, edges]] = of_edges(g, edges)
+        return table
+
+    def pruned_visits(self, g: int = 0) -> np.ndarray:
+        """[size² + 1] float32: visits of game `g` less the forced ones that PUCT would not have made on its own.
+
+        The most visited move keeps its visits; another gives up forced visits as long as its PUCT value stays below
+        that move's; a single visit left is none. For targets of searches with `forced_playouts`.
+        """
+        edges = self._root_edges(g)
+        trees, k, c = self.trees, self.settings.forced_playouts, self.settings.c_puct
+        visits = trees.visits[g, edges].astype(np.float64)
+        total = visits.sum()
+        table = np.zeros(self.size * self.size + 1, np.float32)
+        if total > 0:
+            prior = trees.prior[g, edges]
+            q = np.divide(trees.utility_sum[g, edges], visits, out=np.zeros_like(visits), where=visits > 0)
+            best = int(visits.argmax())
+            bar = q[best] + c * prior[best] * np.sqrt(total) / (1 + visits[best])
+            with np.errstate(divide="ignore"):
+                needed = np.where(bar > q, c * prior * np.sqrt(total) / np.maximum(bar - q, 1e-12) - 1, np.inf)
+            forced = np.sqrt(k * prior * total)
+            pruned = np.maximum(np.minimum(visits, np.maximum(needed, 0)), visits - forced)
+            pruned = np.where(pruned <= 1, 0, pruned)
+            pruned[best] = visits[best]
+            table[trees.move[g, edges]] = pruned
+        return table
+
+    def best_move(self, g: int = 0) -> int:
+        """The move to play in game `g`, a flat index: PUCT's most visited, or the winner of Gumbel's race."""
+        edges = self._root_edges(g)
+        if edges.stop == edges.start:
+            raise ValueError("there is no move to choose: the game is over, or nothing was searched")
+        visits = self.trees.visits[g, edges]
+        tie_break: np.ndarray = self.trees.prior[g, edges]
+        if self.options.gumbel:
+            improved_policy(self.trees, g, 0, self.options, self._work[g])
+            tie_break = np.log(self._work[g, : len(visits)] + 1e-300) + self.trees.gumbel[g, : len(visits)]
+        return int(self.trees.move[g, edges][np.lexsort((tie_break, visits))[-1]])
+
+    def root_moves(self, g: int = 0) -> list[RootMove]:
+        """All moves at the root of game `g`, the best first."""
+        edges = self._root_edges(g)
+        trees, size = self.trees, int(self.roots.info[g]["size"])
+        moves = []
+        for e in range(edges.start, edges.stop):
+            n = int(trees.visits[g, e])
+            sums = (trees.value_sum[g, e], trees.score_sum[g, e], trees.utility_sum[g, e])
+            value, score, utility = (float(total) / n if n else 0.0 for total in sums)
+            line = [_xy(int(move), size) for move in self._variation(g, e)] if n else []
+            moves.append(
+                RootMove(_xy(int(trees.move[g, e]), size), n, value, score, utility, float(trees.prior[g, e]), line)
+            )
+        return sorted(moves, key=lambda move: (-move.visits, -move.prior))
+
+    def _variation(self, g: int, edge: int) -> list[int]:
+        trees = self.trees
+        line = [int(trees.move[g, edge])]
+        node = int(trees.child[g, edge])
+        while node >= 0 and trees.nodes[g, node]["edge_count"]:
+            first = int(trees.nodes[g, node]["first_edge"])
+            visits = trees.visits[g, first : first + int(trees.nodes[g, node]["edge_count"])]
+            if not visits.any():
+                break
+            edge = first + int(visits.argmax())
+            line.append(int(trees.move[g, edge]))
+            node = int(trees.child[g, edge])
+        return line
+
+
+def _xy(move: int, size: int) -> tuple[int, int]:
+    return (-1, -1) if move == size * size else divmod(move, size)

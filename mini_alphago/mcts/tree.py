@@ -1,0 +1,379 @@
+"""The search itself, compiled, on a batch of trees held as arrays: select → expand → backup.
+
+Each game has one tree. A node is a position; its edges, one for each legal move, lie side by side. Sums on an edge are
+from the view of the player who chooses it, so selection always maximises. Nodes and their edges are stored in the order
+in which they were made, parents before children: cutting a tree down to a subtree is one pass that moves things
+towards the front, in place.
+
+A visit is counted on the way down, together with a virtual loss, so that several leaves can be out for evaluation at
+once; `backup` replaces the loss by the value.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..game.scoring import score
+from ..game.state import BLACK, Games, copy_game, play
+from ..kernel import index, inlined_kernel, kernel, parallel_kernel, prange
+from .arrays import COLLISION, IDLE, NEW, NO_NODE, PENDING, TERMINAL, Answers, Leaves, Options, Trees
+from .gumbel import gumbel_edge
+
+# --- select -----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def puct_edge(trees: Trees, g: int, node: int, options: Options) -> int:
+    """The edge that PUCT chooses. Whatever the numbers are, it is one of the node's edges."""
+    parent = trees.nodes[g, node]
+    prior, visits, utility_sum = trees.prior[g], trees.visits[g], trees.utility_sum[g]
+    first, last = parent.first_edge, parent.first_edge + parent.edge_count
+    total = max(1, parent.visits)
+    exploration = options.c_puct
+    if options.c_base > 0:
+        exploration += np.log((parent.visits + options.c_base + 1) / options.c_base)
+    exploration *= np.sqrt(total)
+    unvisited = 0.0
+    if options.fpu_reduction >= 0:
+        mass = 0.0
+        for e in range(first, last):
+            if visits[e] > 0:
+                mass += prior[e]
+        unvisited = parent.utility - options.fpu_reduction * np.sqrt(mass)
+    best, best_score = first, -np.inf
+    for e in range(first, last):
+        n = visits[e]
+        if n == 0:  # most edges: no division
+            value = unvisited + exploration * prior[e]
+        else:
+            value = (utility_sum[e] + exploration * prior[e] * n / (1 + n)) / n
+        if value > best_score:
+            best, best_score = e, value
+    if node == 0 and options.forced_playouts > 0:
+        for e in range(first, last):
+            if 0 < visits[e] < np.sqrt(options.forced_playouts * prior[e] * total):
+                return e
+    return best
+
+
+@inlined_kernel
+def _is_over(games: Games, g: int, options: Options) -> bool:
+    return games.info[g].passes >= 2 or games.info[g].move_count >= options.move_limit
+
+
+@kernel
+def descend(
+    trees: Trees,
+    g: int,
+    roots: Games,
+    ends: Games,
+    leaves: Leaves,
+    slot: int,
+    options: Options,
+    schedule: Any,
+    work: Any,
+) -> None:
+    """Go from the root of tree `g` to a leaf: its position into game `slot` of `ends`, the way into `leaves`.
+
+    Terminal leaves and collisions with another descent need no network: they are settled by `settle`.
+    """
+    copy_game(ends, slot, roots, g)
+    leaves.size[slot] = ends.info[slot].size
+    leaves.length[slot] = 0
+    node = index(0 if trees.node_count[g] > 0 else NO_NODE)
+    while node >= 0 and not trees.nodes[g, node].terminal:
+        if options.gumbel:
+            edge = gumbel_edge(trees, g, node, options, schedule, work)
+        else:
+            edge = puct_edge(trees, g, node, options)
+        trees.nodes[g, node].visits += 1
+        if trees.visits[g, edge] == 0:  # now, not for every edge of a new node: most are never visited
+            trees.utility_sum[g, edge] = 0
+            trees.value_sum[g, edge] = 0
+            trees.score_sum[g, edge] = 0
+        trees.visits[g, edge] += 1
+        trees.utility_sum[g, edge] -= options.virtual_loss
+        leaves.path[slot, leaves.length[slot]] = edge
+        leaves.length[slot] += 1
+        play(ends, slot, trees.move[g, edge])
+        node = trees.child[g, edge]
+    if node == PENDING:
+        leaves.status[slot] = COLLISION
+    elif node >= 0 or _is_over(ends, slot, options):
+        leaves.status[slot] = TERMINAL
+    else:
+        leaves.status[slot] = NEW
+        if leaves.length[slot] > 0:
+            trees.child[g, leaves.path[slot, leaves.length[slot] - 1]] = PENDING
+
+
+# --- expand and backup ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def utility_of(value: float, points: float, size: int, options: Options) -> float:
+    """What the search maximises, in [-1, 1]: the value, and with a small weight the score, squashed by board size."""
+    squashed = 2 / np.pi * np.arctan(points / (2 * size))
+    return (value + options.score_weight * squashed) / (1 + options.score_weight)
+
+
+@kernel
+def _new_node(trees: Trees, g: int, slot: int, leaves: Leaves, edge_count: int) -> int:
+    """Room for a node at the end of the descent in `slot`, linked to its edge; NO_NODE if the tree is full."""
+    node, first = trees.node_count[g], trees.edge_count[g]
+    if node == trees.nodes.shape[1] or first + edge_count > trees.move.shape[1]:
+        return NO_NODE
+    trees.node_count[g] += 1
+    trees.edge_count[g] += edge_count
+    trees.nodes[g, node].first_edge = first
+    trees.nodes[g, node].edge_count = edge_count
+    trees.nodes[g, node].terminal = 0
+    trees.nodes[g, node].visits = 1 if leaves.length[slot] > 0 else 0
+    return node
+
+
+@kernel
+def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: int) -> int:
+    """Make a node of the leaf in `slot`: an edge for each legal move, priors the softmax of `logits` over those.
+
+    `logits` [width² + 1] is laid out for a tensor that may be wider than the board. Returns the node, or NO_NODE.
+    """
+    size = leaves.size[slot]
+    area = size * size
+    count = 0
+    largest = np.float32(-np.inf)  # float32 throughout: its exponential is much the faster
+    for move in range(area + 1):
+        if leaves.reasons[slot, move] == 0:
+            count += 1
+            largest = max(largest, logits[_in_tensor(move, size, width)])
+    node = _new_node(trees, g, slot, leaves, count)
+    if node == NO_NODE:
+        return NO_NODE
+    edge = trees.nodes[g, node].first_edge
+    total = 0.0
+    for move in range(area + 1):
+        if leaves.reasons[slot, move] == 0:
+            trees.move[g, edge] = move
+            trees.child[g, edge] = NO_NODE
+            trees.visits[g, edge] = 0
+            trees.prior[g, edge] = np.exp(logits[_in_tensor(move, size, width)] - largest)
+            total += trees.prior[g, edge]
+            edge += 1
+    for e in range(edge - count, edge):
+        trees.prior[g, e] /= total
+    return node
+
+
+@inlined_kernel
+def _in_tensor(move: int, size: int, width: int) -> int:
+    if move == size * size:
+        return width * width
+    return (move // size) * width + move % size
+
+
+@kernel
+def backup(trees: Trees, g: int, leaves: Leaves, slot: int, value: float, points: float, options: Options) -> None:
+    """Add what the leaf is worth for its player to move to each edge of the path, from the view of its chooser."""
+    utility = utility_of(value, points, leaves.size[slot], options)
+    sign = -1.0
+    for i in range(leaves.length[slot] - 1, -1, -1):
+        edge = leaves.path[slot, i]
+        trees.utility_sum[g, edge] += options.virtual_loss + sign * utility
+        trees.value_sum[g, edge] += sign * value
+        trees.score_sum[g, edge] += sign * points
+        sign = -sign
+
+
+@kernel
+def _take_back(trees: Trees, g: int, leaves: Leaves, slot: int, options: Options) -> None:
+    """Undo a descent that led nowhere."""
+    node = 0
+    for i in range(leaves.length[slot]):
+        edge = leaves.path[slot, i]
+        trees.nodes[g, node].visits -= 1
+        trees.visits[g, edge] -= 1
+        trees.utility_sum[g, edge] += options.virtual_loss
+        node = trees.child[g, edge]
+
+
+@kernel
+def settle(trees: Trees, g: int, ends: Games, leaves: Leaves, slot: int, options: Options) -> None:
+    """Finish a descent that needs no network: score the end of the game exactly, or take a collision back."""
+    if leaves.status[slot] == COLLISION:
+        _take_back(trees, g, leaves, slot, options)
+        return
+    points = score(ends, slot, ends.color[slot], leaves.owner[slot], leaves.stack[slot])
+    if ends.info[slot].to_move != BLACK:
+        points = -points
+    value = 1.0 if points > 0 else -1.0 if points < 0 else 0.0
+    last = leaves.path[slot, leaves.length[slot] - 1] if leaves.length[slot] > 0 else NO_NODE
+    if last == NO_NODE or trees.child[g, last] == NO_NODE:
+        node = _new_node(trees, g, slot, leaves, 0)
+        if node != NO_NODE:
+            _write_evaluation(trees, g, node, value, points, leaves.size[slot], options)
+            trees.nodes[g, node].terminal = 1
+            if last != NO_NODE:
+                trees.child[g, last] = node
+    else:
+        trees.nodes[g, trees.child[g, last]].visits += 1
+    backup(trees, g, leaves, slot, value, points, options)
+
+
+@kernel
+def _write_evaluation(
+    trees: Trees, g: int, node: int, value: float, points: float, size: int, options: Options
+) -> None:
+    trees.nodes[g, node].value = value
+    trees.nodes[g, node].score = points
+    trees.nodes[g, node].utility = utility_of(value, points, size, options)
+
+
+@kernel
+def receive(
+    trees: Trees,
+    g: int,
+    leaves: Leaves,
+    slot: int,
+    logits: Any,
+    value: float,
+    points: float,
+    width: int,
+    options: Options,
+) -> None:
+    """Take the network's answer for the leaf in `slot`: expand it and back its value up."""
+    node = expand(trees, g, leaves, slot, logits, width)
+    if node != NO_NODE:
+        _write_evaluation(trees, g, node, value, points, leaves.size[slot], options)
+    if leaves.length[slot] > 0:
+        trees.child[g, leaves.path[slot, leaves.length[slot] - 1]] = node
+    backup(trees, g, leaves, slot, value, points, options)
+
+
+# --- cutting ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def cut(trees: Trees, g: int, root: int, least_visits: int) -> None:
+    """Keep the subtree of `root` only, and in it only nodes with at least so many visits; `root` becomes node 0.
+
+    Edges keep their sums when the node behind them goes; a later visit makes it anew. No evaluation may be out.
+    """
+    nodes, child, new_index = trees.nodes[g], trees.child[g], trees.new_index[g]
+    old_count = trees.node_count[g]
+    for node in range(old_count):
+        new_index[node] = NO_NODE
+    new_index[root] = 0
+    kept, edges = 0, 0
+    for node in range(root, old_count):
+        if new_index[node] == NO_NODE:
+            continue
+        first, count = nodes[node].first_edge, nodes[node].edge_count
+        for i in range(count):
+            old, new = first + i, edges + i
+            behind = child[old]
+            if behind >= 0:
+                keep = nodes[behind].visits >= least_visits
+                new_index[behind] = 0 if keep else NO_NODE  # its number is not known yet, only that it has one
+            trees.move[g, new] = trees.move[g, old]
+            child[new] = behind if behind >= 0 and new_index[behind] == 0 else NO_NODE
+            trees.prior[g, new] = trees.prior[g, old]
+            trees.visits[g, new] = trees.visits[g, old]
+            trees.utility_sum[g, new] = trees.utility_sum[g, old]
+            trees.value_sum[g, new] = trees.value_sum[g, old]
+            trees.score_sum[g, new] = trees.score_sum[g, old]
+        new_index[node] = kept
+        nodes[kept] = nodes[node]
+        nodes[kept].first_edge = edges
+        kept += 1
+        edges += count
+    for e in range(edges):
+        if child[e] >= 0:
+            child[e] = new_index[child[e]]
+    trees.node_count[g] = kept
+    trees.edge_count[g] = edges
+    if root > 0 and nodes[0].visits > 0 and not nodes[0].terminal:
+        nodes[0].visits -= 1  # its own evaluation: the root counts descents only
+
+
+@kernel
+def _make_room(trees: Trees, g: int, wanted: int) -> None:
+    """If so many more nodes might not fit, let the subtrees with the fewest visits go, down to three quarters."""
+    room, edges = trees.nodes.shape[1], trees.move.shape[1]
+    points = trees.gumbel.shape[1]
+    if trees.node_count[g] + wanted <= room and trees.edge_count[g] + wanted * points <= edges:
+        return
+    least = index(2)
+    while trees.node_count[g] > 1 and 4 * trees.node_count[g] > 3 * room:
+        cut(trees, g, index(0), least)
+        least *= 2
+
+
+# --- one round for all games ------------------------------------------------------------------------------------------
+
+
+@kernel
+def select_game(
+    trees: Trees,
+    g: int,
+    roots: Games,
+    ends: Games,
+    leaves: Leaves,
+    each: int,
+    target: int,
+    options: Options,
+    schedule: Any,
+    work: Any,
+) -> None:
+    """Fill the `each` slots of game `g` with leaves to evaluate, until its root would have `target` visits."""
+    last = (g + 1) * each
+    for slot in range(g * each, last):
+        leaves.status[slot] = IDLE
+    _make_room(trees, g, each)
+    slot = g * each
+    while slot < last:
+        fresh = trees.node_count[g] == 0  # the first descent evaluates the root itself
+        if not fresh and (trees.nodes[g, 0].terminal or trees.nodes[g, 0].visits >= target):
+            break
+        descend(trees, g, roots, ends, leaves, slot, options, schedule, work[g])
+        status = leaves.status[slot]
+        if status == NEW:
+            slot += 1
+        else:
+            settle(trees, g, ends, leaves, slot, options)
+            leaves.status[slot] = IDLE
+        if fresh or status == COLLISION:
+            break
+
+
+@kernel
+def receive_game(trees: Trees, g: int, leaves: Leaves, each: int, row: Any, answers: Answers, options: Options) -> None:
+    """Take the network's answers for the slots of game `g`; `row` [slots] says where each one's answer stands."""
+    width = int(np.sqrt(answers.policy.shape[1] - 1))
+    for slot in range(g * each, (g + 1) * each):
+        if leaves.status[slot] == NEW:
+            r = row[slot]
+            receive(trees, g, leaves, slot, answers.policy[r], answers.value[r], answers.score[r], width, options)
+
+
+@parallel_kernel
+def select_all(
+    trees: Trees,
+    roots: Games,
+    ends: Games,
+    leaves: Leaves,
+    each: int,
+    targets: Any,
+    options: Options,
+    schedule: Any,
+    work: Any,
+) -> None:
+    """`select_game` for every game."""
+    for g in prange(len(targets)):
+        select_game(trees, index(g), roots, ends, leaves, each, targets[g], options, schedule, work)
+
+
+@parallel_kernel
+def receive_all(trees: Trees, leaves: Leaves, each: int, row: Any, answers: Answers, options: Options) -> None:
+    """`receive_game` for every game."""
+    for g in prange(len(trees.node_count)):
+        receive_game(trees, index(g), leaves, each, row, answers, options)
