@@ -5,6 +5,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
+_was_set = False
+
 
 def available_cores() -> int:
     """Cores this process may run on."""
@@ -14,10 +16,17 @@ def available_cores() -> int:
 
 
 def set_threads(count: int | None = None) -> int:
-    """Let Numba and PyTorch use `count` threads each, by default all cores; they take turns. Returns the number."""
+    """Let Numba and PyTorch use `count` threads each; they take turns. Returns the number.
+
+    Without a count, all cores, and only the first time: what was set since then stays.
+    """
     import numba
     import torch
 
+    global _was_set
+    if count is None and _was_set:
+        return int(torch.get_num_threads())
+    _was_set = True
     config: Any = numba.config
     count = min(count or available_cores(), config.NUMBA_NUM_THREADS)
     numba.set_num_threads(count)

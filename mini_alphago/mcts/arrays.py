@@ -31,10 +31,12 @@ class Trees(NamedTuple):
     child: np.ndarray  # [games, E] int32: a node, NO_NODE, or PENDING while its evaluation is out
     prior: np.ndarray  # [games, E] float32
     visits: np.ndarray  # [games, E] int32
-    utility_sum: np.ndarray  # [games, E] float32; this and the two below mean nothing while `visits` is 0
-    value_sum: np.ndarray  # [games, E] float32
-    score_sum: np.ndarray  # [games, E] float32
+    # Sums mean nothing while `visits` is 0. A million visits need float64.
+    utility_sum: np.ndarray  # [games, E] float64
+    value_sum: np.ndarray  # [games, E] float64
+    score_sum: np.ndarray  # [games, E] float64
     gumbel: np.ndarray  # [games, A] float32: noise on the root's edges, in their order
+    race: np.ndarray  # [games] int32: which halving schedule a game follows
     new_index: np.ndarray  # [games, N] int32: scratch of `cut`
 
 
@@ -88,10 +90,11 @@ def new_trees(games: int, nodes: int, points: int) -> Trees:
         child=np.zeros((games, edges), np.int32),
         prior=np.zeros((games, edges), np.float32),
         visits=np.zeros((games, edges), np.int32),
-        utility_sum=np.zeros((games, edges), np.float32),
-        value_sum=np.zeros((games, edges), np.float32),
-        score_sum=np.zeros((games, edges), np.float32),
+        utility_sum=np.zeros((games, edges), np.float64),
+        value_sum=np.zeros((games, edges), np.float64),
+        score_sum=np.zeros((games, edges), np.float64),
         gumbel=np.zeros((games, points), np.float32),
+        race=np.zeros(games, np.int32),
         new_index=np.zeros((games, nodes), np.int32),
     )
 

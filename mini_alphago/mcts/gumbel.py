@@ -26,6 +26,15 @@ def halving_schedule(considered: int, simulations: int) -> np.ndarray:
     return table
 
 
+def stacked_schedules(considered: int, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Schedules for games with different simulations, [races, considered + 1, most], and the race of each game."""
+    lengths, race = np.unique(np.maximum(targets, 1), return_inverse=True)
+    table = np.full((len(lengths), considered + 1, lengths[-1]), -1, np.int32)  # -1: no edge has so many visits
+    for row, length in enumerate(lengths.tolist()):
+        table[row, :, :length] = halving_schedule(considered, length)
+    return table, race.astype(np.int32)
+
+
 def _visit_sequence(actions: int, simulations: int) -> np.ndarray:
     if actions == 1:
         return np.arange(simulations, dtype=np.int32)
@@ -83,15 +92,15 @@ def gumbel_edge(trees: Trees, g: int, node: int, options: Options, schedule: Any
     """The edge to go down next.
 
     At the root, the best by Gumbel score among those with as many visits as the halving schedule asks for: `schedule`
-    [considered + 1, simulations] int32 says it by how many actions are considered. Below the root, and beyond the end
-    of the schedule, the edge whose share of visits lags most behind the improved policy.
+    [races, considered + 1, simulations] int32 says it by race and by how many actions are considered. Below the root,
+    and beyond the end of the schedule, the edge whose share of visits lags most behind the improved policy.
     """
     parent = trees.nodes[g, node]
     first = parent.first_edge
     total = improved_policy(trees, g, node, options, work)
     best, best_score = first, -np.inf
-    if node == 0 and parent.visits < schedule.shape[1]:
-        wanted = schedule[min(schedule.shape[0] - 1, parent.edge_count), parent.visits]
+    if node == 0 and parent.visits < schedule.shape[2]:
+        wanted = schedule[trees.race[g], min(schedule.shape[1] - 1, parent.edge_count), parent.visits]
         for i in range(parent.edge_count):
             if trees.visits[g, first + i] == wanted:
                 value = np.log(max(work[i], 1e-300)) + trees.gumbel[g, i]

@@ -3,25 +3,25 @@
 from dataclasses import dataclass
 
 import numpy as np
-import torch
+from torch import nn
 
 from ..game import Board
 from ..model import Evaluator, Network
 from .node import MCTSNode
-from .search import RootMove, Search
+from .search import Evaluates, RootMove, Search
 from .settings import SearchSettings
 
 
 class MCTS:
     """Monte Carlo tree search of one board at a time.
 
-    network: of `mini_alphago.model`, or an `Evaluator`. Values are right from every player's view: a child's is that of
-    the player who chooses it.
+    network: of `mini_alphago.model`, or anything that a `Search` can ask. Values are right from every player's view: a
+    child's is that of the player who chooses it.
     """
 
     def __init__(
         self,
-        network: Network | Evaluator,
+        network: Network | Evaluates,
         board_size: int = 9,
         num_simulations: int = 100,
         c_puct: float = 1.5,
@@ -38,7 +38,8 @@ class MCTS:
         self.c_puct = c_puct
         self._settings = settings or SearchSettings()
         self.rng = np.random.default_rng(seed)
-        self._evaluator = network if isinstance(network, Evaluator) else None
+        self._made: Evaluator | None = None
+        self._stamp: tuple[float, ...] = ()
         self._search: Search | None = None
 
     def search(self, board: Board, add_noise: bool = False) -> MCTSNode:
@@ -91,15 +92,15 @@ class MCTS:
             size = self.board_size
             raise ValueError(f"this MCTS is for {size}×{size} boards, not {board.size}×{board.size}")
 
-    def _current_evaluator(self) -> Evaluator:
-        if self._evaluator is not None:
-            return self._evaluator
-        assert not isinstance(self.network, Evaluator)
+    def _current_evaluator(self) -> Evaluates:
+        if not isinstance(self.network, nn.Module):
+            return self.network
         # The weights may have been trained since the last call, and an evaluator holds a copy of them.
-        stamp = sum(int(parameter._version) for parameter in self.network.state_dict().values())
-        if getattr(self, "_stamp", None) != stamp:
+        weights = (tensor.float() for tensor in self.network.state_dict().values())
+        stamp = (id(self.network), *(float(tensor.sum() + tensor.abs().sum() * 3) for tensor in weights))
+        if self._made is None or self._stamp != stamp:
             self._stamp = stamp
-            self._made = Evaluator(self.network, device=str(_device_of(self.network)), engine="torch")
+            self._made = Evaluator(self.network, device=str(next(self.network.parameters()).device), engine="torch")
         return self._made
 
     def _engine(self) -> Search:
@@ -112,10 +113,6 @@ class MCTS:
             search.rng = self.rng
         search.evaluator = evaluator
         return search
-
-
-def _device_of(network: Network) -> torch.device:
-    return next(network.parameters()).device
 
 
 @dataclass(frozen=True)
@@ -135,15 +132,15 @@ class Analysis:
 
 
 def analyze(
-    board: Board, network: Network | Evaluator, visits: int = 100, settings: SearchSettings | None = None
+    board: Board, network: Network | Evaluates, visits: int = 100, settings: SearchSettings | None = None
 ) -> Analysis:
     """Search a position: moves with visits, values, scores, priors and variations; winrate; ownership.
 
     ValueError if the game is over.
     """
-    if board.is_game_over():
-        raise ValueError("there is nothing to analyse: the game is over")
-    evaluator = network if isinstance(network, Evaluator) else Evaluator(network)
+    if visits < 1:
+        raise ValueError(f"visits is {visits}: an analysis needs at least 1")
+    evaluator = Evaluator(network) if isinstance(network, nn.Module) else network
     if settings is None:
         settings = SearchSettings(fpu_reduction=0.2, score_weight=0.1, leaves=8, nodes=visits + 16)
     search = Search(evaluator, 1, board.size, settings)
@@ -152,6 +149,8 @@ def analyze(
     moves = search.root_moves()
     seen = [move for move in moves if move.visits]
     total = sum(move.visits for move in seen)
+    if total == 0:
+        raise ValueError("there is nothing to analyse: the game is over")
     winrate = sum(move.visits * (move.value + 1) / 2 for move in seen) / total
     score = sum(move.visits * move.score for move in seen) / total
     ownership = evaluator.evaluate(board.games).ownership

@@ -43,6 +43,8 @@ class MCTSNode:
     @visit_count.setter
     def visit_count(self, count: int) -> None:
         if self._edge is not None:
+            if self.visit_count == 0:
+                self.value_sum = 0.0  # sums mean nothing before the first visit
             self._array.visits[self._g, self._edge] = count
         self._own[0] = count
         if (node := self._node) >= 0:

@@ -11,7 +11,7 @@ from ..model import Evaluation
 from ..model.features import NONE, encode_batch
 from ..threads import use_threads
 from .arrays import NEW, NO_NODE, Answers, new_leaves, new_trees
-from .gumbel import halving_schedule, improved_policy
+from .gumbel import improved_policy, stacked_schedules
 from .settings import SearchSettings
 from .tree import cut, receive_all, select_all
 
@@ -39,7 +39,7 @@ class RootMove(NamedTuple):
 
 
 class Search:
-    """Trees for a number of games, all searched together.
+    """Trees for a number of games, all searched together; each is an empty board until `set_board` says otherwise.
 
     evaluator: an `Evaluator`, or an object with `evaluate(states)`. games: how many trees. size: the largest board.
     With the same seed on one thread the same searches give the same trees.
@@ -65,7 +65,8 @@ class Search:
         self.trees = new_trees(games, settings.nodes, points)
         self._work = np.zeros((games, points), np.float64)
         self._row = np.zeros(games * settings.leaves, np.int32)
-        self._schedule = halving_schedule(settings.considered, 1)
+        self._schedule, _ = stacked_schedules(settings.considered, np.ones(1, np.int64))
+        self._noisy = np.zeros(games, bool)  # roots that have their noise already
         self.evaluations = 0  # positions the network was asked about so far
 
     def _allocate(self, max_moves: int) -> None:
@@ -73,6 +74,9 @@ class Search:
         self.roots = state.new_games(self.games, self.size, max_moves)
         self.ends = state.new_games(slots, self.size, max_moves)
         self.leaves = new_leaves(slots, self.size, max_moves, self._encoding.planes if self._encoding else 0)
+        empty = Board(self.size)
+        for g in range(self.games):
+            state.copy_game(self.roots, g, empty.games, 0)
 
     # --- positions --------------------------------------------------------------------------------------------------
 
@@ -94,15 +98,23 @@ class Search:
     def forget(self, g: int | None = None) -> None:
         """Empty the tree of game `g`, or all trees."""
         which = slice(None) if g is None else g
+        self._noisy[which] = False
         self.trees.node_count[which] = 0
         self.trees.edge_count[which] = 0
 
     def advance(self, move: int, g: int = 0, keep_tree: bool = True) -> None:
-        """Make a legal move (a flat index) in game `g`; what the tree knows of the position after it is kept."""
+        """Make a legal move (a flat index) in game `g`; what the tree knows of the position after it is kept.
+
+        ValueError if the game is over.
+        """
+        info = self.roots.info[g]
+        if info["passes"] >= 2 or info["move_count"] >= self.options.move_limit:
+            raise ValueError("the game is over: after two passes, or at the move limit, there are no more moves")
         edge = self._root_edge(g, move) if keep_tree else None
         child = NO_NODE if edge is None else int(self.trees.child[g, edge])
         state.play(self.roots, g, move)
         if child >= 0:
+            self._noisy[g] = False
             cut(self.trees, g, child, 0)
         else:
             self.forget(g)
@@ -126,10 +138,14 @@ class Search:
         """Search until the root of every game has that many visits (one number, or one for each game).
 
         `noise` explores at the root: Dirichlet noise with PUCT, Gumbel noise with Gumbel; without it a Gumbel search
-        takes the moves it considers in order of their prior.
+        takes the moves it considers in order of their prior. PUCT goes on with the tree there is; a Gumbel search
+        starts anew.
         """
         targets = np.broadcast_to(np.asarray(visits, np.int64), self.games).copy()
-        self._start(int(targets.max(initial=1)), noise)
+        for g in range(self.games if self.options.gumbel else 0):
+            if 0 < self.root_visits(g) < targets[g]:
+                self.forget(g)  # a race starts at the beginning
+        self._start(targets, noise)
         while self._round(targets):
             pass
 
@@ -145,32 +161,35 @@ class Search:
         caller stops asking: for pondering and analysis.
         """
         end = None if seconds is None else time.perf_counter() + seconds
-        self._start(visits or 1, noise=False)
         targets = np.zeros(self.games, np.int64)
-        targets[0] = np.iinfo(np.int64).max if visits is None else visits
+        targets[0] = visits or 0
+        self._start(targets, noise=False)
+        if visits is None:
+            targets[0] = np.iinfo(np.int64).max
         while self._round(targets):
             yield self.root_visits()
             if (end is not None and time.perf_counter() >= end) or (stop is not None and stop()):
                 return
 
-    def _start(self, visits: int, noise: bool) -> None:
+    def _start(self, targets: np.ndarray, noise: bool) -> None:
         self._round(np.zeros(self.games, np.int64))  # roots that are not evaluated yet
         if self.options.gumbel:
-            self._schedule = halving_schedule(self.settings.considered, visits)
+            self._schedule, self.trees.race[:] = stacked_schedules(self.settings.considered, targets)
             shape = self.trees.gumbel.shape
             self.trees.gumbel[:] = self.rng.gumbel(size=shape) if noise else 0
         elif noise:
-            self.add_dirichlet_noise()
+            self._add_noise()
 
-    def add_dirichlet_noise(self, alpha: float | None = None, epsilon: float | None = None) -> None:
-        """Mix Dirichlet noise into the priors of every root, by the settings or as told."""
-        share = self.settings.noise_epsilon if epsilon is None else epsilon
-        for g in range(self.games):
+    def _add_noise(self) -> None:
+        """Mix Dirichlet noise into the priors of every root that has none yet."""
+        share = self.settings.noise_epsilon
+        for g in np.flatnonzero(~self._noisy).tolist():
             edges = self._root_edges(g)
             count = edges.stop - edges.start
             if count:
-                scaled = _KATAGO_NOISE / count if self.settings.scale_noise else self.settings.noise_alpha
-                noise = self.rng.dirichlet(np.full(count, scaled if alpha is None else alpha))
+                self._noisy[g] = True
+                alpha = _KATAGO_NOISE / count if self.settings.scale_noise else self.settings.noise_alpha
+                noise = self.rng.dirichlet(np.full(count, alpha))
                 self.trees.prior[g, edges] = (1 - share) * self.trees.prior[g, edges] + share * noise
 
     def _round(self, targets: np.ndarray) -> bool:
@@ -268,19 +287,23 @@ class Search:
         edges = self._root_edges(g)
         if edges.stop == edges.start:
             raise ValueError("there is no move to choose: the game is over, or nothing was searched")
+        return int(self.trees.move[g, self._ranked_edges(g)[0]])
+
+    def _ranked_edges(self, g: int) -> list[int]:
+        """The root's edges, the best first: by visits, then by prior, or by the Gumbel score."""
+        edges = self._root_edges(g)
         visits = self.trees.visits[g, edges]
-        tie_break: np.ndarray = self.trees.prior[g, edges]
-        if self.options.gumbel:
+        second: np.ndarray = self.trees.prior[g, edges]
+        if self.options.gumbel and len(visits):
             improved_policy(self.trees, g, 0, self.options, self._work[g])
-            tie_break = np.log(self._work[g, : len(visits)] + 1e-300) + self.trees.gumbel[g, : len(visits)]
-        return int(self.trees.move[g, edges][np.lexsort((tie_break, visits))[-1]])
+            second = np.log(self._work[g, : len(visits)] + 1e-300) + self.trees.gumbel[g, : len(visits)]
+        return (edges.start + np.lexsort((-second, -visits))).tolist()
 
     def root_moves(self, g: int = 0) -> list[RootMove]:
         """All moves at the root of game `g`, the best first."""
-        edges = self._root_edges(g)
         trees, size = self.trees, int(self.roots.info[g]["size"])
         moves = []
-        for e in range(edges.start, edges.stop):
+        for e in self._ranked_edges(g):
             n = int(trees.visits[g, e])
             sums = (trees.value_sum[g, e], trees.score_sum[g, e], trees.utility_sum[g, e])
             value, score, utility = (float(total) / n if n else 0.0 for total in sums)
@@ -288,7 +311,7 @@ class Search:
             moves.append(
                 RootMove(_xy(int(trees.move[g, e]), size), n, value, score, utility, float(trees.prior[g, e]), line)
             )
-        return sorted(moves, key=lambda move: (-move.visits, -move.prior))
+        return moves
 
     def _variation(self, g: int, edge: int) -> list[int]:
         trees = self.trees

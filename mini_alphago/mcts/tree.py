@@ -19,6 +19,8 @@ from ..kernel import index, inlined_kernel, kernel, parallel_kernel, prange
 from .arrays import COLLISION, IDLE, NEW, NO_NODE, PENDING, TERMINAL, Answers, Leaves, Options, Trees
 from .gumbel import gumbel_edge
 
+_SETTLED_AT_ONCE = 256  # descents into finished games before the caller may look at its clock
+
 # --- select -----------------------------------------------------------------------------------------------------------
 
 
@@ -330,7 +332,8 @@ def select_game(
         leaves.status[slot] = IDLE
     _make_room(trees, g, each)
     slot = g * each
-    while slot < last:
+    settled = 0
+    while slot < last and settled < _SETTLED_AT_ONCE:
         fresh = trees.node_count[g] == 0  # the first descent evaluates the root itself
         if not fresh and (trees.nodes[g, 0].terminal or trees.nodes[g, 0].visits >= target):
             break
@@ -341,6 +344,7 @@ def select_game(
         else:
             settle(trees, g, ends, leaves, slot, options)
             leaves.status[slot] = IDLE
+            settled += 1
         if fresh or status == COLLISION:
             break
 
