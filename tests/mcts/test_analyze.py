@@ -8,7 +8,6 @@ import mini_alphago
 from mini_alphago.game import Board
 from mini_alphago.mcts import Search, SearchSettings
 from mini_alphago.model import Evaluator, KataGoNetwork, PolicyValueNetwork
-from mini_alphago.threads import set_threads
 
 from ..model.weights import trained
 from .evaluators import Uniform
@@ -17,14 +16,7 @@ from .invariants import random_board
 PASS = (-1, -1)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    """Small networks on busy cores: threads that wait for each other would take most of the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mini_alphago.threads.available_cores", lambda: 1)  # every Evaluator asks anew
-        set_threads()
-        yield
-    set_threads()
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
