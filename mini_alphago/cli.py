@@ -78,7 +78,41 @@ def export(
     print(f"{onnx}: planes → {', '.join(outputs)}")
 
 
-VERBS: dict[str, Callable[..., Any]] = {"show": show, "models": models, "export": export}
+def analyze(
+    path: Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")],
+    model: Annotated[str, arg(metavar="PATH", help="The network: a checkpoint.")],
+    move: Annotated[int | None, arg(metavar="N", help="The position after this move (default: the last).")] = None,
+    visits: Annotated[int, arg(metavar="N", help="How long to search.")] = 200,
+    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+    precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
+) -> None:
+    """Search one position of a game record and show the best moves.
+
+    Example: mini-alphago analyze game.sgf --model net.safetensors --move 30 --visits 400
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from .game import read_sgf
+    from .game.coords import to_gtp
+    from .mcts import analyze as search
+    from .model import Evaluator, load_network
+
+    board = read_sgf(path).board(move)
+    console = Console()
+    with console.status("thinking…"):
+        result = search(board, Evaluator(load_network(model), device, precision), visits)
+    print(board)
+    table = Table("move", "visits", "winrate", "score", "prior", "variation")
+    for best in result.moves[:8]:
+        if best.visits:
+            line = " ".join(to_gtp(x, y, board.size) for x, y in best.variation[:8])
+            numbers = (f"{50 * (best.value + 1):.1f} %", f"{best.score:+.1f}", f"{100 * best.prior:.1f} %")
+            table.add_row(to_gtp(*best.move, board.size), str(best.visits), *numbers, line)
+    console.print(table)
+
+
+VERBS: dict[str, Callable[..., Any]] = {"show": show, "analyze": analyze, "models": models, "export": export}
 
 
 def main(arguments: list[str] | None = None) -> None:

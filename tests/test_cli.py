@@ -112,3 +112,20 @@ def test_export_refuses_a_board_that_does_not_fit(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "for 9×9 boards only" in result.stderr
     assert not (tmp_path / "x.onnx").exists()
+
+
+def test_analyze_shows_the_best_moves(tmp_path: Path) -> None:
+    from mini_alphago.model import create_network, save_checkpoint
+
+    game, model = tmp_path / "game.sgf", tmp_path / "net.safetensors"
+    game.write_text("(;SZ[5]KM[0.5];B[cc];W[cd])")
+    save_checkpoint(model, create_network(5))
+    arguments = ["analyze", str(game), "--model", str(model), "--visits", "40", "--device", "cpu"]
+    shown = run(*arguments, "--precision", "f32")
+    assert shown.returncode == 0, shown.stderr
+    assert "winrate" in shown.stdout
+    assert "Black (X) to play, move 3" in shown.stdout
+    assert "auto, f32, bf16 or f16" in run(*arguments, "--precision", "f8").stderr
+    assert "at least 1" in run(*arguments, "--visits", "0").stderr
+    game.write_text("(;SZ[7];B[cc])")
+    assert "for boards of 5×5, not 7×7" in run(*arguments).stderr

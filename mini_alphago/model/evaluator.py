@@ -12,7 +12,7 @@ from ..game import state
 from ..threads import set_threads
 from . import symmetry
 from .features import Encoding, get_encoding
-from .inference import Backend, CudaGraphBackend, OpenVinoBackend, Precision, Ready, TorchBackend
+from .inference import DTYPES, Backend, CudaGraphBackend, OpenVinoBackend, Precision, Ready, TorchBackend
 from .network import Network
 
 Engine = Literal["auto", "torch", "openvino"]
@@ -79,6 +79,9 @@ class Evaluator:
 
     def run(self, planes: np.ndarray, sizes: np.ndarray) -> Evaluation:
         """Evaluate encoded positions: planes `[B, C, W, W]` int8 and the size of each board, `[B]`."""
+        if self.config.board_size not in (None, planes.shape[-1]):
+            size, width = self.config.board_size, planes.shape[-1]
+            raise ValueError(f"this network is for boards of {size}×{size}, not {width}×{width}")
         if self._cache_size:
             return self._run_cached(planes, sizes)
         if self.average_symmetries:
@@ -161,10 +164,9 @@ class Evaluator:
     # --- getting ready ----------------------------------------------------------------------------------------------
 
     def _make_backend(self, precision: Precision, engine: str) -> Backend:
-        dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[precision]
         if engine == "openvino":
             return OpenVinoBackend(Ready(self.network, self.encoding.scale, torch.float32), precision)
-        ready = Ready(self.network, self.encoding.scale, dtype)
+        ready = Ready(self.network, self.encoding.scale, DTYPES[precision])
         if self.device.type == "cuda":
             return CudaGraphBackend(ready, self.device, self._compiled)
         return TorchBackend(ready, self.device)
