@@ -20,8 +20,6 @@ def show(
     """
     from .game import read_sgf
 
-    if move is not None and move < 0:
-        raise ValueError(f"--move {move}: count moves from 0")
     game = read_sgf(path)
     board = game.board(move)
     players = " – ".join(filter(None, (_who(game.black_name, game.black_rank), _who(game.white_name, game.white_rank))))

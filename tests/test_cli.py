@@ -62,8 +62,12 @@ def test_errors_are_one_line(tmp_path: Path, content: str | None, message: str) 
     assert len(lines) == 1
 
 
-def test_a_negative_move_is_refused(tmp_path: Path) -> None:
-    assert "count moves from 0" in run("show", str(tmp_path / "x.sgf"), "--move=-1").stderr
+@pytest.mark.parametrize("move", ["-1", "2"])
+def test_a_move_that_is_not_there_is_refused(tmp_path: Path, move: str) -> None:
+    (tmp_path / "game.sgf").write_text("(;SZ[5];B[cc])")
+    result = run("show", str(tmp_path / "game.sgf"), f"--move={move}")
+    assert result.returncode == 1
+    assert f"there is no move {move}: the game has moves 0, before the first, to 1" in result.stderr
 
 
 def test_an_unknown_verb_is_refused() -> None:

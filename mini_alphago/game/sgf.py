@@ -66,7 +66,12 @@ class SgfGame:
         return [node.move for node in self.nodes if node.move]
 
     def board(self, moves: int | None = None) -> Board:
-        """The board after that many moves, by default after all of them. SgfError at the first illegal one."""
+        """The board after that many moves, by default after all of them. SgfError at the first illegal one.
+
+        ValueError if the game has no such move.
+        """
+        if moves is not None and not 0 <= moves <= len(self.moves):
+            raise ValueError(f"there is no move {moves}: the game has moves 0, before the first, to {len(self.moves)}")
         board = Board(self.size, rules=self.rules)
         for node in self.replay(board):
             if moves is not None and node.move and board.move_count > moves:
