@@ -260,7 +260,7 @@ def _number(node: Any, prop: str) -> float | None:
 
 
 def _read_rules(text: str) -> Rules:
-    """A rule set by its name, or in the long form that `_rules_text` writes; Chinese if unknown."""
+    """A rule set by its name, or in the long form that `rules_text` writes; Chinese if unknown."""
     name = text.lower().replace("_", "-").replace(" ", "-")
     name = _RULE_NAMES.get(name, name)
     if name in RULE_SETS:
@@ -288,7 +288,7 @@ def format_sgf(game: SgfGame) -> str:
     root = tree.get_root()
     root.set_raw("AP", b"mini-alphago")
     _set_text(root, "KM", f"{game.rules.komi_for(game.size):g}")
-    _set_text(root, "RU", _rules_text(game.rules))
+    _set_text(root, "RU", rules_text(game.rules))
     if game.handicap:
         _set_text(root, "HA", str(game.handicap))
     for prop, name in _TEXTS.items():
@@ -317,7 +317,8 @@ def _set_text(node: Any, prop: str, text: str) -> None:
         node.set_raw(prop, sgf_grammar.escape_text(text.encode()))
 
 
-def _rules_text(rules: Rules) -> str:
+def rules_text(rules: Rules) -> str:
+    """Rules as the property RU says them: the name of a set, or KataGo's notation; komi is not part of it."""
     for name, known in RULE_SETS.items():
         if known.with_komi(rules.komi) == rules:
             return name

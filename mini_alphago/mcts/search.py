@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -10,10 +10,11 @@ from ..game import Board, state
 from ..model import Evaluation
 from ..model.features import NONE, encode_batch
 from ..threads import use_threads
-from .arrays import NEW, NO_NODE, Answers, new_leaves, new_trees
+from .arrays import NEW, Answers, new_leaves, new_trees
 from .gumbel import improved_policy, stacked_schedules
+from .roots import Roots, advance_all, advance_game, new_roots, pruned_visits, summarize_all
 from .settings import SearchSettings
-from .tree import cut, receive_all, select_all
+from .tree import receive_all, select_all
 
 _FEW_GAMES = 8  # waking all threads costs more than the tree work of fewer games
 _KATAGO_NOISE = 10.83  # Dirichlet alpha × legal moves: 0.03 each on an empty 19×19 board
@@ -64,6 +65,7 @@ class Search:
         points = size * size + 1
         self.trees = new_trees(games, settings.nodes, points)
         self._work = np.zeros((games, points), np.float64)
+        self._roots = new_roots(games, points)
         self._row = np.zeros(games * settings.leaves, np.int32)
         self._schedule, _ = stacked_schedules(settings.considered, np.ones(1, np.int64))
         self._noisy = np.zeros(games, bool)  # roots that have their noise already
@@ -110,21 +112,17 @@ class Search:
         info = self.roots.info[g]
         if info["passes"] >= 2 or info["move_count"] >= self.options.move_limit:
             raise ValueError("the game is over: after two passes, or at the move limit, there are no more moves")
-        edge = self._root_edge(g, move) if keep_tree else None
-        child = NO_NODE if edge is None else int(self.trees.child[g, edge])
-        state.play(self.roots, g, move)
-        if child >= 0:
-            self._noisy[g] = False
-            cut(self.trees, g, child, 0)
-        else:
-            self.forget(g)
+        self._noisy[g] = False
+        advance_game(self.trees, self.roots, g, int(move), bool(keep_tree))
 
-    def _root_edge(self, g: int, move: int) -> int | None:
-        if self.trees.node_count[g] == 0:
-            return None
-        edges = self._root_edges(g)
-        found = np.flatnonzero(self.trees.move[g, edges] == move)
-        return edges.start + int(found[0]) if len(found) else None
+    def advance_all(self, moves: np.ndarray, keep_tree: bool = True) -> None:
+        """`advance` for all games at once, `moves` [games] int64; a negative move leaves its game alone.
+
+        Not checked: that moves are legal, and that no game is over.
+        """
+        self._noisy[moves >= 0] = False
+        with use_threads(1 if self.games < _FEW_GAMES else None):
+            advance_all(self.trees, self.roots, moves, keep_tree)
 
     def _root_edges(self, g: int) -> slice:
         if self.trees.node_count[g] == 0:
@@ -134,12 +132,12 @@ class Search:
 
     # --- searching --------------------------------------------------------------------------------------------------
 
-    def run(self, visits: int | Sequence[int] | np.ndarray, noise: bool = False) -> None:
+    def run(self, visits: int | Sequence[int] | np.ndarray, noise: bool | np.ndarray = False) -> None:
         """Search until the root of every game has that many visits (one number, or one for each game).
 
         `noise` explores at the root: Dirichlet noise with PUCT, Gumbel noise with Gumbel; without it a Gumbel search
-        takes the moves it considers in order of their prior. PUCT goes on with the tree there is; a Gumbel search
-        starts anew.
+        takes the moves it considers in order of their prior; an array says it for each game. PUCT goes on with the tree
+        there is; a Gumbel search starts anew.
         """
         targets = np.broadcast_to(np.asarray(visits, np.int64), self.games).copy()
         for g in range(self.games if self.options.gumbel else 0):
@@ -171,19 +169,20 @@ class Search:
             if (end is not None and time.perf_counter() >= end) or (stop is not None and stop()):
                 return
 
-    def _start(self, targets: np.ndarray, noise: bool) -> None:
+    def _start(self, targets: np.ndarray, noise: bool | np.ndarray) -> None:
         self._round(np.zeros(self.games, np.int64))  # roots that are not evaluated yet
         if self.options.gumbel:
             self._schedule, self.trees.race[:] = stacked_schedules(self.settings.considered, targets)
             shape = self.trees.gumbel.shape
-            self.trees.gumbel[:] = self.rng.gumbel(size=shape) if noise else 0
-        elif noise:
-            self._add_noise()
+            self.trees.gumbel[:] = self.rng.gumbel(size=shape) if np.any(noise) else 0
+            self.trees.gumbel[~np.broadcast_to(noise, self.games)] = 0
+        else:
+            self._add_noise(np.broadcast_to(noise, self.games))
 
-    def _add_noise(self) -> None:
-        """Mix Dirichlet noise into the priors of every root that has none yet."""
+    def _add_noise(self, wanted: np.ndarray) -> None:
+        """Mix Dirichlet noise into the priors of every wanted root that has none yet."""
         share = self.settings.noise_epsilon
-        for g in np.flatnonzero(~self._noisy).tolist():
+        for g in np.flatnonzero(wanted & ~self._noisy).tolist():
             edges = self._root_edges(g)
             count = edges.stop - edges.start
             if count:
@@ -236,50 +235,32 @@ class Search:
         """How many descents the root of game `g` has seen."""
         return int(self.trees.nodes[g, 0]["visits"]) if self.trees.node_count[g] else 0
 
+    def summary(self) -> Roots:
+        """What was found out, for all games at once. The arrays are written over by the next call."""
+        with use_threads(1 if self.games < _FEW_GAMES else None):
+            summarize_all(self.trees, self.options, self._roots, self._work)
+        return self._roots
+
     def visit_counts(self) -> np.ndarray:
         """[games, size² + 1] int32: visits of each move at the roots, by flat index of each game's own board."""
-        return self._by_move(lambda g, edges: self.trees.visits[g, edges], np.int32)
+        return self.summary().visits.copy()
 
     def improved_policies(self) -> np.ndarray:
         """[games, size² + 1] float32: Gumbel AlphaZero's improved policy at the roots, the target to learn."""
-
-        def improved(g: int, edges: slice) -> np.ndarray:
-            improved_policy(self.trees, g, 0, self.options, self._work[g])
-            return self._work[g, : edges.stop - edges.start]
-
-        return self._by_move(improved, np.float32)
-
-    def _by_move(self, of_edges: Callable[[int, slice], np.ndarray], dtype: Any) -> np.ndarray:
-        table = np.zeros((self.games, self.size * self.size + 1), dtype)
-        for g in range(self.games):
-            edges = self._root_edges(g)
-            if edges.stop > edges.start:
-                table[g, self.trees.move[g, edges]] = of_edges(g, edges)
-        return table
+        with use_threads(1 if self.games < _FEW_GAMES else None):
+            summarize_all(self.trees, self.options._replace(gumbel=1), self._roots, self._work)
+        return self._roots.policy.copy()
 
     def pruned_visits(self, g: int = 0) -> np.ndarray:
         """[size² + 1] float32: visits of game `g` less the forced ones that PUCT would not have made on its own.
 
-        The most visited move keeps its visits; another gives up forced visits as long as its PUCT value stays below
-        that move's; a single visit left is none. For targets of searches with `forced_playouts`.
+        See `roots.pruned_visits`; for targets of searches with `forced_playouts`.
         """
         edges = self._root_edges(g)
-        trees, k, c = self.trees, self.settings.forced_playouts, self.settings.c_puct
-        visits = trees.visits[g, edges].astype(np.float64)
-        total = visits.sum()
         table = np.zeros(self.size * self.size + 1, np.float32)
-        if total > 0:
-            prior = trees.prior[g, edges]
-            q = np.divide(trees.utility_sum[g, edges], visits, out=np.zeros_like(visits), where=visits > 0)
-            best = int(visits.argmax())
-            bar = q[best] + c * prior[best] * np.sqrt(total) / (1 + visits[best])
-            with np.errstate(divide="ignore"):
-                needed = np.where(bar > q, c * prior * np.sqrt(total) / np.maximum(bar - q, 1e-12) - 1, np.inf)
-            forced = np.sqrt(k * prior * total)
-            pruned = np.maximum(np.minimum(visits, np.maximum(needed, 0)), visits - forced)
-            pruned = np.where(pruned <= 1, 0, pruned)
-            pruned[best] = visits[best]
-            table[trees.move[g, edges]] = pruned
+        if edges.stop > edges.start:
+            pruned_visits(self.trees, g, self.options, self._work[g])
+            table[self.trees.move[g, edges]] = self._work[g, : edges.stop - edges.start]
         return table
 
     def best_move(self, g: int = 0) -> int:

@@ -127,12 +127,12 @@ def test_pruned_visits(k):
         assert pruned[best] == counts[best]
         assert (pruned <= counts).all()
         assert (pruned >= 0).all()
-        assert not ((pruned > 0) & (pruned <= 1)).any()
+        assert k == 0 or not ((pruned > 0) & (pruned <= 1)).any()
         prior = np.zeros(26)
         prior[search.trees.move[g, search._root_edges(g)]] = root_priors(search, g)
         assert (counts - pruned <= np.maximum(np.sqrt(k * prior * 300), 1) + 1 + 1e-3).all()
         given_up += (counts - pruned).sum()
-    assert (given_up > 20 * 10) == (k > 0)
+    assert given_up > 20 * 10 if k > 0 else given_up == 0
 
 
 def test_pruned_visits_of_nothing():

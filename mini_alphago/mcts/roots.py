@@ -1,0 +1,136 @@
+"""What a search found out at its roots, and going on from there: compiled, for all games at once."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..game.state import Games, play
+from ..kernel import index, kernel, parallel_kernel, prange
+from .arrays import NO_NODE, Options, Trees
+from .gumbel import improved_policy
+from .tree import cut
+
+
+class Roots(NamedTuple):
+    """What a search says of the position of each game, for the player to move; by flat index of each game's board."""
+
+    best: np.ndarray  # [games] int32: the move to play; -1 if there is none
+    visits: np.ndarray  # [games, A] int32
+    policy: np.ndarray  # [games, A] float32: what to learn; Gumbel's improved policy, or the shares of (pruned) visits
+    value: np.ndarray  # [games] float32: mean over the root's own evaluation and all visits
+    score: np.ndarray  # [games] float32: points, likewise
+
+
+def new_roots(games: int, points: int) -> Roots:
+    """Room for that many games on boards of `points` = size² + 1."""
+    return Roots(
+        best=np.full(games, -1, np.int32),
+        visits=np.zeros((games, points), np.int32),
+        policy=np.zeros((games, points), np.float32),
+        value=np.zeros(games, np.float32),
+        score=np.zeros(games, np.float32),
+    )
+
+
+@kernel
+def pruned_visits(trees: Trees, g: int, options: Options, out: Any) -> None:
+    """Visits of the root's edges, in their order, less the forced ones that PUCT would not have made on its own.
+
+    The most visited edge keeps its visits; another gives up forced visits as long as its PUCT value stays below that
+    edge's; a single visit left is none. Without `forced_playouts` nothing is pruned.
+    """
+    root = trees.nodes[g, 0]
+    first, count = root.first_edge, root.edge_count
+    visits, prior, sums = trees.visits[g], trees.prior[g], trees.utility_sum[g]
+    total, best = 0, first
+    for e in range(first, first + count):
+        total += visits[e]
+        if visits[e] > visits[best]:
+            best = e
+        out[e - first] = visits[e]
+    if options.forced_playouts <= 0 or total == 0:
+        return
+    exploration = options.c_puct
+    if options.c_base > 0:
+        exploration += np.log((total + options.c_base + 1) / options.c_base)
+    exploration *= np.sqrt(total)
+    bar = sums[best] / visits[best] + exploration * prior[best] / (1 + visits[best])
+    for e in range(first, first + count):
+        n = visits[e]
+        if e == best or n == 0:
+            continue
+        gap = bar - sums[e] / n
+        needed = exploration * prior[e] / gap - 1 if gap > 0 else np.float64(n)
+        kept = max(min(np.float64(n), max(needed, 0.0)), n - np.sqrt(options.forced_playouts * prior[e] * total))
+        out[e - first] = kept if kept > 1 else 0.0
+
+
+@kernel
+def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: Any) -> None:
+    """Fill row `g` of `roots`."""
+    roots.best[g] = -1
+    roots.visits[g] = 0
+    roots.policy[g] = 0
+    if trees.node_count[g] == 0:
+        return
+    root = trees.nodes[g, 0]
+    first, count = root.first_edge, root.edge_count
+    if options.gumbel:
+        improved_policy(trees, g, index(0), options, work)
+    else:
+        pruned_visits(trees, g, options, work)
+    norm, value, points, total = 0.0, np.float64(root.value), np.float64(root.score), 0
+    best, best_visits, best_second = -1, -1, -np.inf
+    for i in range(count):
+        e = first + i
+        n = trees.visits[g, e]
+        norm += work[i]
+        if n > 0:
+            total += n
+            value += trees.value_sum[g, e]
+            points += trees.score_sum[g, e]
+        second = np.float64(trees.prior[g, e])
+        if options.gumbel:
+            second = np.log(max(work[i], 1e-300)) + trees.gumbel[g, i]
+        if n > best_visits or (n == best_visits and second > best_second):
+            best, best_visits, best_second = e, n, second
+    roots.value[g] = value / (1 + total)
+    roots.score[g] = points / (1 + total)
+    for i in range(count):
+        move = trees.move[g, first + i]
+        roots.visits[g, move] = trees.visits[g, first + i]
+        roots.policy[g, move] = work[i] / norm if norm > 0 else 0.0
+    if best >= 0:
+        roots.best[g] = trees.move[g, best]
+
+
+@parallel_kernel
+def summarize_all(trees: Trees, options: Options, roots: Roots, work: Any) -> None:
+    """`summarize_game` for every game."""
+    for g in prange(len(work)):
+        summarize_game(trees, index(g), options, roots, work[g])
+
+
+@kernel
+def advance_game(trees: Trees, games: Games, g: int, move: int, keep_tree: bool) -> None:
+    """Make a legal move in game `g`; its tree becomes the subtree behind that move if there is one, else empty."""
+    child = index(NO_NODE)
+    if keep_tree and trees.node_count[g] > 0:
+        root = trees.nodes[g, 0]
+        for e in range(root.first_edge, root.first_edge + root.edge_count):
+            if trees.move[g, e] == move:
+                child = index(trees.child[g, e])
+    play(games, g, move)
+    if child >= 0:
+        cut(trees, g, child, index(0))
+    else:
+        trees.node_count[g] = 0
+        trees.edge_count[g] = 0
+
+
+@parallel_kernel
+def advance_all(trees: Trees, games: Games, moves: Any, keep_tree: bool) -> None:
+    """`advance_game` for every game; a negative move leaves its game alone."""
+    for g in prange(len(moves)):
+        if moves[g] >= 0:
+            advance_game(trees, games, index(g), index(moves[g]), keep_tree)
