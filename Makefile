@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-slow lint format bench clean
+.PHONY: help install train test test-slow lint format bench clean
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -17,6 +17,9 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,onnx,openspiel,openvino]'
 	@touch $(READY)
+
+train: $(READY)  ## Train a network from nothing; ARGS='--preset tiny' or any other setting
+	$(BIN)/mini-alphago train $(ARGS)
 
 test: $(READY)  ## Run the tests (all but the slow ones)
 	$(BIN)/python -m pytest -n 2 -m 'not slow'

@@ -110,7 +110,23 @@ def analyze(
     console.print(table)
 
 
-VERBS: dict[str, Callable[..., Any]] = {"show": show, "analyze": analyze, "models": models, "export": export}
+def train() -> None:
+    """Train a network from nothing by self-play, or go on with a run; everything about it can be set.
+
+    Example: mini-alphago train --preset tiny --run runs/first
+    """
+
+
+def _train_verb(arguments: list[str]) -> Callable[..., Any]:
+    """`train` with its settings: their defaults depend on the preset or the run that the arguments name."""
+    from .training.command import train_verb
+
+    return train_verb(arguments, train.__doc__ or "")
+
+
+VERBS: dict[str, Callable[..., Any]] = {
+    "train": train, "show": show, "analyze": analyze, "models": models, "export": export
+}  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -120,8 +136,11 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"mini-alphago {__version__}")
         return
     try:
+        verbs = dict(VERBS)
+        if arguments[:1] == ["train"]:  # not before: it takes NumPy, Numba and torch
+            verbs["train"] = _train_verb(arguments[1:])
         tyro.extras.subcommand_cli_from_dict(
-            VERBS,
+            verbs,
             prog="mini-alphago",
             description="AlphaGo Zero on your desk, all in Python. `mini-alphago VERB --help` explains each verb; "
             "`--version` says which this is.",
@@ -131,7 +150,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(1)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, FloatingPointError) as error:
         sys.exit(f"mini-alphago: {_sentence(error)}")
 
 

@@ -36,7 +36,7 @@ class MCTS:
         self.board_size = board_size
         self.num_simulations = num_simulations
         self.c_puct = c_puct
-        self._settings = settings or SearchSettings()
+        self.search_settings = settings or SearchSettings()
         self.rng = np.random.default_rng(seed)
         self._made: Evaluator | None = None
         self._stamp: tuple[float, ...] = ()
@@ -56,7 +56,7 @@ class MCTS:
     def evaluate(self, board: Board) -> tuple[np.ndarray, float]:
         """What the network says of a board: the logs of the move probabilities `[size² + 1]`, and the value."""
         self._check(board)
-        evaluation = self._current_evaluator().evaluate(board.games)
+        evaluation = self.evaluator().evaluate(board.games)
         logits = evaluation.policy[0].astype(np.float64)
         log_policy = logits - logits.max()
         return (log_policy - np.log(np.exp(log_policy).sum())).astype(np.float32), float(evaluation.value[0])
@@ -92,7 +92,8 @@ class MCTS:
             size = self.board_size
             raise ValueError(f"this MCTS is for {size}×{size} boards, not {board.size}×{board.size}")
 
-    def _current_evaluator(self) -> Evaluates:
+    def evaluator(self) -> Evaluates:
+        """What answers for the network as it is now: an `Evaluator`, or the object that was given in its place."""
         if not isinstance(self.network, nn.Module):
             return self.network
         # The weights may have been trained since the last call, and an evaluator holds a copy of them.
@@ -104,11 +105,11 @@ class MCTS:
         return self._made
 
     def _engine(self) -> Search:
-        evaluator = self._current_evaluator()
+        evaluator = self.evaluator()
         search = self._search
         if search is None or search.settings.c_puct != self.c_puct or search.settings.nodes <= self.num_simulations:
-            values = {**self._settings.__dict__, "c_puct": float(self.c_puct)}
-            values["nodes"] = max(self._settings.nodes, self.num_simulations + 2)
+            values = {**self.search_settings.__dict__, "c_puct": float(self.c_puct)}
+            values["nodes"] = max(self.search_settings.nodes, self.num_simulations + 2)
             search = self._search = Search(evaluator, 1, self.board_size, SearchSettings(**values))
             search.rng = self.rng
         search.evaluator = evaluator

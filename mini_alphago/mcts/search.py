@@ -70,6 +70,7 @@ class Search:
         self._schedule, _ = stacked_schedules(settings.considered, np.ones(1, np.int64))
         self._noisy = np.zeros(games, bool)  # roots that have their noise already
         self.evaluations = 0  # positions the network was asked about so far
+        self.network_seconds = 0.0  # and how long it took to answer
 
     def _allocate(self, max_moves: int) -> None:
         slots = self.games * self.settings.leaves
@@ -205,11 +206,13 @@ class Search:
                 encode_batch(self.ends, kind, leaves.reasons, leaves.planes)
         if len(rows) == 0:
             return int(self.trees.nodes["visits"][:, 0].sum()) > before  # all descents ended in finished games
+        started = time.perf_counter()
         try:
             answers = self._ask(rows)
         except BaseException:
             self.forget()  # visits without values are out there
             raise
+        self.network_seconds += time.perf_counter() - started
         with use_threads(1 if self.games < _FEW_GAMES else None):
             receive_all(self.trees, leaves, each, self._row, answers, self.options)
         return True

@@ -61,7 +61,7 @@ def load_checkpoint(path: str | os.PathLike[str]) -> tuple[Network, Checkpoint]:
     OSError if there is no such file; CheckpointError if it is truncated, of another kind, of an unknown version, or if
     its weights do not fit the network it describes.
     """
-    path = Path(path)
+    path = newest_network(path)
     try:
         if path.suffix in (".pt", ".pth"):
             tensors, checkpoint = _read_tutorial_file(path)
@@ -72,6 +72,17 @@ def load_checkpoint(path: str | os.PathLike[str]) -> tuple[Network, Checkpoint]:
     except CheckpointError as error:
         raise CheckpointError(f"{path.name}: {error}") from None
     return network.eval(), checkpoint
+
+
+def newest_network(path: str | os.PathLike[str]) -> Path:
+    """The file itself, or, of the folder of a training run, its newest network. CheckpointError if it has none."""
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    found = [file for file in path.glob("checkpoints/*.safetensors") if file.stem.isdigit()]
+    if not found:
+        raise CheckpointError(f"{path}: a folder without a network; a training run has some in checkpoints/")
+    return max(found, key=lambda file: int(file.stem))
 
 
 def load_network(path: str | os.PathLike[str]) -> Network:

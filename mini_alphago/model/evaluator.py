@@ -161,7 +161,18 @@ class Evaluator:
             self._cache.popitem(last=False)
         return _joined([answers[key] for key in keys])
 
+    def update(self, network: Network) -> None:
+        """Take the weights of another network of the same shape; graphs and compiled code stay."""
+        if network.config != self.config:
+            raise ValueError(f"a network of another shape ({network.config.size}) needs an evaluator of its own")
+        self.network = network
+        self._cache.clear()
+        self._backend.update(Ready(network, self.encoding.scale, DTYPES[self._ready_precision()]))
+
     # --- getting ready ----------------------------------------------------------------------------------------------
+
+    def _ready_precision(self) -> Precision:
+        return "f32" if self.engine == "openvino" else self.precision  # OpenVINO rounds weights by itself
 
     def _make_backend(self, precision: Precision, engine: str) -> Backend:
         if engine == "openvino":

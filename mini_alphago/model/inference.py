@@ -71,6 +71,9 @@ class Backend(Protocol):
     def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
         """Planes `[B, C, N, N]` int8, `mask` `[B, 1, N, N]` bool of points on the board or None if all are."""
 
+    def update(self, ready: Ready) -> None:
+        """Compute with these weights from now on; the network has the same shape as before."""
+
 
 def _as_arrays(parts: tuple[Any, ...]) -> Arrays:
     arrays = [part.float().cpu().numpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
@@ -89,6 +92,10 @@ class TorchBackend:
         """See Backend."""
         on_board = None if mask is None else torch.from_numpy(mask).to(self._device)
         return _as_arrays(self.ready(torch.from_numpy(planes).to(self._device), on_board))
+
+    def update(self, ready: Ready) -> None:
+        """See Backend. The weights are written in place: captured graphs know them by their address."""
+        self.ready.load_state_dict(ready.state_dict())
 
 
 class CudaGraphBackend:
@@ -114,6 +121,10 @@ class CudaGraphBackend:
             return self._plain(planes, mask)
         batches = [self._run(planes[i : i + self._largest]) for i in range(0, len(planes), self._largest)]
         return _as_arrays(tuple(torch.cat(parts) for parts in zip(*batches, strict=True)))
+
+    def update(self, ready: Ready) -> None:
+        """See Backend."""
+        self._plain.update(ready)
 
     def _run(self, planes: np.ndarray) -> tuple[Tensor, ...]:
         size = min(self._largest, 1 << max(0, len(planes) - 1).bit_length())
@@ -164,6 +175,12 @@ class OpenVinoBackend:
             self._models[width] = self._compile(width)
         result = self._models[width](planes)
         return _as_arrays(tuple(result[i] for i in range(len(result))))
+
+    def update(self, ready: Ready) -> None:
+        """See Backend. Weights are part of a compiled model, so it is compiled anew: a fraction of a second."""
+        self._ready = ready
+        self._plain.update(ready)
+        self._models.clear()
 
     def _compile(self, width: int) -> Any:
         import openvino

@@ -84,6 +84,17 @@ def test_gumbel_seeks_it_too(player):
 
 
 @BOTH
+@pytest.mark.parametrize("value", [0.5, -0.5])
+def test_gumbel_takes_the_value_of_the_player_to_move_for_moves_without_visits(player, value):
+    """One move was tried and is even: it is the worst where the player to move thinks it is winning, else the best."""
+    board = drawn(EMPTY, player)
+    search = searched(board, Table({key(board.games): Entry(value)}), 1, method="gumbel")
+    tried = search.visit_counts()[0].argmax()
+    improved = search.improved_policies()[0]
+    assert tried == (improved.argmin() if value > 0 else improved.argmax())
+
+
+@BOTH
 def test_score_has_the_same_sign_as_value(player):
     """All values are even; a position of minus five points for the opponent is plus five for us."""
     board = drawn(EMPTY, player)

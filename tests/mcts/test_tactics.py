@@ -2,31 +2,14 @@
 
 The network gives all moves the same prior. Where it knows nothing at all the search sees finished games only; where
 that would take it too long it is given a rough value, the board counted as it stands, and `AREA` says so. What wins in
-the snapback, the eyes, the kill, the sekis and the ko was checked with the brute-force solver; the rest by hand.
+the snapback, the eyes, the kill, the sekis and the kos was checked with the brute-force solver; the rest by hand.
 """
-
-from typing import NamedTuple
 
 import pytest
 
-from mini_alphago.game import Board
 from mini_alphago.mcts import Search, SearchSettings
 
-from .drawn import drawn
-from .evaluators import Area, Uniform
-
-NOTHING, AREA = Uniform(), Area(3.0)
-BOTH = pytest.mark.parametrize("player", [Board.BLACK, Board.WHITE], ids=["Black", "White"])
-
-
-class Tactic(NamedTuple):
-    name: str
-    diagram: str  # X to move
-    komi: float  # for O
-    right: set  # of these flat indices one is played; 25 is the pass
-    evaluators: tuple = (NOTHING, AREA)
-    opponent_passed: bool = False
-
+from .drawn import AREA, BOTH, NOTHING, SETTINGS, Tactic, check, check_choice, drawn
 
 TACTICS = [
     Tactic(
@@ -160,15 +143,10 @@ TACTICS = [
 
 
 @BOTH
+@SETTINGS
 @pytest.mark.parametrize("tactic", TACTICS, ids=[tactic.name for tactic in TACTICS])
-@pytest.mark.parametrize("settings", [{}, {"leaves": 8, "fpu_reduction": 0.2}], ids=["plain", "as played"])
 def test_tactic(tactic, player, settings):
-    board = drawn(tactic.diagram, player, tactic.komi, tactic.opponent_passed)
-    for evaluator in tactic.evaluators:
-        search = Search(evaluator, 1, board.size, SearchSettings(nodes=4096, **settings))
-        search.set_board(board)
-        search.run(3000)
-        assert search.best_move() in tactic.right, f"{type(evaluator).__name__}\n{board}\n{search.root_moves()[:4]}"
+    check(tactic, player, settings)
 
 
 KO = """
@@ -190,3 +168,38 @@ def test_a_ko_is_not_taken_back_at_once(player):
     search.run(1000)
     assert search.visit_counts()[0, 13] == 0
     assert (2, 3) not in [move.move for move in search.root_moves()]
+
+
+THREAT = """
+    . X O O O .
+    X X O O O O
+    X . X O . O
+    X X O O O O
+    X X X X . .
+    . X O O O O"""
+ATARI, ANSWER, RETAKE = (4, 4), (4, 5), (2, 2)
+
+
+def after_the_ko_is_taken(player, komi, *moves):
+    """O takes the ko in THREAT, then these moves in turn."""
+    board = drawn(THREAT, player, komi)
+    board.current_player = 3 - player
+    for move in [(2, 1), *moves]:
+        assert board.play(*move)
+    return board
+
+
+@BOTH
+@SETTINGS
+@pytest.mark.parametrize(
+    ("komi", "moves", "right"),
+    [(-5.0, [], ATARI), (-3.0, [ATARI], ANSWER), (-5.0, [ATARI, ANSWER], RETAKE)],
+    ids=["threaten", "answer", "take it back"],
+)
+def test_a_ko_threat(player, settings, komi, moves, right):
+    """X needs the ko O has just taken: the atari on four stones, which O must answer, and then X takes it back.
+
+    At 5 points the ko decides and no other move wins, the threat from the wrong side included. At 3 points O stands the
+    loss of the ko, but not of the stones: then the answer is O's only move.
+    """
+    check_choice(after_the_ko_is_taken(player, komi, *moves), {right[0] * 6 + right[1]}, settings)

@@ -1,0 +1,204 @@
+"""Who plays: anything that can choose moves in a batch of games. Programs that speak GTP are in `gtp_player.py`."""
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from ..game import Board, stack_boards, state
+from ..mcts import Search, SearchSettings
+from ..mcts.search import Evaluates
+
+RESIGN = -1
+
+
+class PlayerFault(Exception):
+    """A player cannot go on in one game: its program crashed, took too long or made no sense. It loses that game."""
+
+    def __init__(self, game: int, message: str) -> None:
+        super().__init__(message)
+        self.game = game
+        self.message = message
+
+
+class Player(Protocol):
+    """One side of a match, in all games of a batch at once. A move is a flat index `x * size + y`, `size²` to pass.
+
+    Games are numbered from 0 as in the list given to `start`.
+    """
+
+    name: str
+
+    def start(self, boards: list[Board]) -> None:
+        """A batch of games begins from these positions, which are the caller's to change. May be called again."""
+
+    def choose(self, games: list[int]) -> list[int]:
+        """A move, or RESIGN, in each of these games, in all of which this player is to move; nothing is played yet.
+
+        PlayerFault ends one game; asked again about the others, the player answers without doing its work anew.
+        """
+
+    def played(self, game: int, move: int) -> None:
+        """A legal move was made in that game, by either side."""
+
+    def close(self) -> None:
+        """No more games; give back what is held. May be called twice."""
+
+
+def play_flat(board: Board, move: int) -> bool:
+    """Make a move given as a flat index on the board or `size²`; False, and nothing changed, if that is illegal."""
+    if move == board.size**2:
+        board.pass_move()
+        return True
+    return board.play(*divmod(move, board.size))
+
+
+def legal_points(board: Board) -> np.ndarray:
+    """[size² + 1] bool: the legal moves of the player to move; the pass always is."""
+    reasons = np.empty(board.size**2 + 1, np.uint8)
+    state.legality_map(board.games, 0, board.current_player, reasons)
+    return reasons == state.LEGAL
+
+
+def sensible_points(board: Board) -> np.ndarray:
+    """Legal points, as flat indices, that do not fill a one-point eye: four neighbours of one's own, or the edge."""
+    size, color = board.size, board.games.color[0]
+    around = color[board.games.neighbors[size, : size * size]]  # [size², 4] int8
+    eye = ((around == board.current_player) | (around == state.WALL)).all(axis=1)
+    return np.flatnonzero(legal_points(board)[:-1] & ~eye)
+
+
+class _Watching:
+    """Keeps a board for each game."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._boards: list[Board] = []
+
+    def start(self, boards: list[Board]) -> None:
+        """Begin from these positions."""
+        self._boards = [board.copy() for board in boards]
+
+    def played(self, game: int, move: int) -> None:
+        """Keep up with the game."""
+        play_flat(self._boards[game], move)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class RandomPlayer(_Watching):
+    """Plays anywhere that is legal and not its own one-point eye, and passes when there is no such point."""
+
+    def __init__(self, seed: int | None = None, name: str = "random") -> None:
+        super().__init__(name)
+        self._rng = np.random.default_rng(seed)
+
+    def choose(self, games: list[int]) -> list[int]:
+        """A random move in each of these games."""
+        return [self._draw(self._boards[game]) for game in games]
+
+    def _draw(self, board: Board) -> int:
+        points = sensible_points(board)
+        return int(self._rng.choice(points)) if len(points) else board.size**2
+
+
+class PolicyPlayer(_Watching):
+    """Plays the legal move that the network likes best at first sight, without any search."""
+
+    def __init__(self, name: str, evaluator: Evaluates) -> None:
+        super().__init__(name)
+        self._evaluator = evaluator
+
+    def choose(self, games: list[int]) -> list[int]:
+        """The best move by the policy in each of these games, all of them in one call of the evaluator."""
+        boards = [self._boards[game] for game in games]
+        if not boards:
+            return []
+        policy = self._evaluator.evaluate(stack_boards(boards)).policy  # [B, W² + 1] logits
+        return [_best_legal(board, logits) for board, logits in zip(boards, policy, strict=True)]
+
+
+def _best_legal(board: Board, logits: np.ndarray) -> int:
+    """The legal move with the largest of `logits` [W² + 1], made for a tensor at least as wide as the board."""
+    width = math.isqrt(len(logits) - 1)
+    on_board = logits[:-1].reshape(width, width)[: board.size, : board.size]
+    by_move = np.append(on_board, logits[-1])
+    return int(np.where(legal_points(board), by_move, -np.inf).argmax())
+
+
+class SearchPlayer:
+    """Plays by tree search, all games in one batch, and keeps what it knows from move to move.
+
+    visits: of the root, those kept from the last move included. size, games: the largest board and the most games of a
+    batch. settings: of the search; by default made for strength, with as many nodes as the visits need.
+    opening_temperature: if positive, the first `size` moves of the game are drawn with probabilities ∝ visits^(1/T).
+    Past its own move limit (`SearchSettings.move_limit`) it passes.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        evaluator: Evaluates,
+        visits: int,
+        size: int,
+        games: int,
+        settings: SearchSettings | None = None,
+        opening_temperature: float = 0.0,
+        seed: int | None = None,
+    ) -> None:
+        if visits < 1:
+            raise ValueError(f"{name} has {visits} visits: it is 1 or more; PolicyPlayer plays without search")
+        if opening_temperature < 0:
+            raise ValueError(f"opening temperature {opening_temperature} is not possible: it is 0 or more")
+        self.name, self.visits = name, visits
+        self._temperature = opening_temperature
+        self._search = Search(evaluator, games, size, settings or _strong_settings(visits), seed)
+        self._rng = np.random.default_rng(seed)
+
+    def start(self, boards: list[Board]) -> None:
+        """Begin from these positions, with empty trees."""
+        if len(boards) > self._search.games:
+            raise ValueError(f"{self.name} was made for {self._search.games} games at once, not {len(boards)}")
+        for game, board in enumerate(boards):
+            self._search.set_board(board, game)
+
+    def choose(self, games: list[int]) -> list[int]:
+        """The most visited move in each of these games, after one search of all of them."""
+        targets = np.zeros(self._search.games, np.int64)
+        targets[games] = self.visits
+        self._search.run(targets)
+        if self._temperature == 0:
+            return [self._best(game) for game in games]
+        counts = self._search.visit_counts()  # [games, size² + 1] int32
+        return [self._draw(game, counts[game]) for game in games]
+
+    def _best(self, game: int) -> int:
+        if self._is_over(game):
+            return int(self._search.roots.info[game]["size"]) ** 2
+        return self._search.best_move(game)
+
+    def _draw(self, game: int, counts: np.ndarray) -> int:
+        info = self._search.roots.info[game]
+        if info["move_count"] >= info["size"] or not counts.any():
+            return self._best(game)
+        weights = (counts / counts.max()) ** (1 / self._temperature)
+        return int(self._rng.choice(len(weights), p=weights / weights.sum()))
+
+    def _is_over(self, game: int) -> bool:
+        info = self._search.roots.info[game]
+        return bool(info["passes"] >= 2 or info["move_count"] >= self._search.options.move_limit)
+
+    def played(self, game: int, move: int) -> None:
+        """Go on to the subtree of that move."""
+        if not self._is_over(game):
+            self._search.advance(move, game)
+
+    def close(self) -> None:
+        """Forget all trees; their memory goes with the player."""
+        self._search.forget()
+
+
+def _strong_settings(visits: int) -> SearchSettings:
+    # A tree has at most one node for each visit of its root, kept ones included, and the root itself.
+    return SearchSettings(fpu_reduction=0.2, score_weight=0.05, nodes=visits + 16, leaves=1)

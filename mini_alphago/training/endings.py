@@ -1,0 +1,89 @@
+"""Compiled parts of self-play that are about the game alone: when it is over, how it is scored, random beginnings."""
+
+from typing import Any
+
+from ..game.scoring import BLACK_OWNS, WHITE_OWNS, Scratch, area_ownership, pass_alive
+from ..game.state import BLACK, EMPTY, LEGAL, WHITE, Games, clear, legality_map, play
+from ..kernel import kernel
+from .records import LIMIT, PASSES, SETTLED
+
+
+@kernel
+def _settled(games: Games, g: int, scratch: Scratch, owner: Any, other: Any) -> bool:
+    """Whether every point is pass-alive for someone; `owner` ([A] int8) then says whose each is."""
+    info, color = games.info[g], games.color[g]
+    area, neighbors = info.size * info.size, games.neighbors[info.size]
+    black = pass_alive(color, neighbors, area, BLACK, info.suicide, scratch, owner)
+    if black == 0 and info.move_count < area:  # the second look is needed only late, or where the first found something
+        return False
+    white = pass_alive(color, neighbors, area, WHITE, info.suicide, scratch, other)
+    if black + white < area:
+        return False
+    for point in range(area):
+        owner[point] = BLACK_OWNS if owner[point] != 0 else WHITE_OWNS
+    return True
+
+
+@kernel
+def end_of_game(games: Games, g: int, limit: int, settle: bool, scratch: Scratch, owner: Any, other: Any) -> int:
+    """How game `g` has ended: PASSES, LIMIT, SETTLED; 0 if it goes on. If it ended, `owner` says whose each point is.
+
+    A settled game is owned as pass-alive life says, dead stones taken off; any other as it stands.
+    """
+    info = games.info[g]
+    area = info.size * info.size
+    if info.passes < 2 and settle and 2 * info.move_count > area and _settled(games, g, scratch, owner, other):
+        return SETTLED
+    if info.passes >= 2 or info.move_count >= limit:
+        area_ownership(games.color[g], games.neighbors[info.size], area, owner, scratch.stack)
+        return PASSES if info.passes >= 2 else LIMIT
+    return 0
+
+
+@kernel
+def find_ends(
+    games: Games, limit: int, settle: bool, scratch: Scratch, other: Any, ending: Any, ownership: Any
+) -> None:
+    """`end_of_game` for all games: `ending` [games] uint8 and, of the ended ones, `ownership` [games, A] int8."""
+    for g in range(len(ending)):
+        ending[g] = end_of_game(games, g, limit, settle, scratch, ownership[g], other)
+
+
+@kernel
+def _is_own_eye(games: Games, g: int, point: int) -> bool:
+    player, around = games.info[g].to_move, games.neighbors[games.info[g].size, point]
+    for k in range(4):
+        color = games.color[g, around[k]]
+        if color == EMPTY or color == 3 - player:
+            return False
+    return True
+
+
+@kernel
+def play_random(games: Games, g: int, draws: Any, reasons: Any) -> None:
+    """A random legal move that fills no own eye for each of `draws` ([n] float64 in [0, 1)), while there are any."""
+    area = games.info[g].size * games.info[g].size
+    for draw in draws:
+        legality_map(games, g, games.info[g].to_move, reasons)
+        count = 0
+        for point in range(area):
+            if reasons[point] == LEGAL and _is_own_eye(games, g, point):
+                reasons[point] = LEGAL + 1
+            count += reasons[point] == LEGAL
+        if count == 0:
+            return
+        wanted = int(draw * count)
+        for point in range(area):
+            if reasons[point] == LEGAL:
+                if wanted == 0:
+                    play(games, g, point)
+                    break
+                wanted -= 1
+
+
+@kernel
+def replay_moves(games: Games, g: int, moves: Any) -> None:
+    """Start game `g` anew and make these moves, which are legal."""
+    clear(games, g)
+    for move in moves:
+        play(games, g, move)

@@ -1,0 +1,225 @@
+"""A run's folder: what lies where, and how it is written so that a kill at any instant loses no finished game.
+
+    config.toml                    the settings
+    checkpoints/000012.safetensors the network after iteration 12
+    checkpoints/state.safetensors  everything needed to go on after the last finished iteration
+    replay/000012.games            the games of iteration 12
+    replay/000013.journal          every step of self-play since then
+    games/000012.sgf               the games of iteration 12, to look at
+    metrics.jsonl, report.html, events/
+
+`state.safetensors` is the commit point: it names the last finished iteration, and whatever else is there for a later
+one is made again, in the same way, from the journal.
+"""
+
+import contextlib
+import json
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from ..files import write_atomically
+from .report import Metrics, read_metrics
+from .self_play import Step
+
+_HEADER = struct.Struct("<4sIQI")  # mark, payload length, step, CRC of the payload
+_MARK = b"step"
+
+
+class Journal:
+    """The steps of self-play since the last finished iteration, appended one by one and read back after a crash."""
+
+    def __init__(self, path: Path, slots: int, points: int) -> None:
+        self.path, self._slots, self._points = path, slots, points
+        self._file: IO[bytes] | None = None
+
+    def read(self) -> Iterator[tuple[int, Step]]:
+        """All whole steps with their numbers; what a crash left behind them is cut off."""
+        if not self.path.exists():
+            return
+        end = 0
+        with self.path.open("rb") as file:
+            while len(header := file.read(_HEADER.size)) == _HEADER.size:
+                mark, length, number, check = _HEADER.unpack(header)
+                if mark != _MARK or length != self._payload_size:
+                    break
+                payload = file.read(length)
+                if len(payload) != length or zlib.crc32(payload) != check:
+                    break
+                end = file.tell()
+                yield number, self._unpack(payload)
+        os.truncate(self.path, end)
+
+    def append(self, number: int, step: Step) -> None:
+        """Write a step; once this returns, not even a kill loses it."""
+        if self._file is None:
+            self._file = self.path.open("ab", buffering=0)
+        payload = b"".join(array.tobytes() for array in step)
+        data = _HEADER.pack(_MARK, len(payload), number, zlib.crc32(payload)) + payload
+        while data:  # a full disk writes a part first, then raises
+            data = data[self._file.write(data) :]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file:
+            self._file.close()
+            self._file = None
+
+    @property
+    def _payload_size(self) -> int:
+        return self._slots * (2 + 2 * self._points + 4 + 1)
+
+    def _unpack(self, payload: bytes) -> Step:
+        arrays, start = [], 0
+        for dtype, shape in (
+            (np.int16, (self._slots,)),
+            (np.uint16, (self._slots, self._points)),
+            (np.float32, (self._slots,)),
+            (np.uint8, (self._slots,)),
+        ):
+            count = int(np.prod(shape))
+            arrays.append(np.frombuffer(payload, dtype, count, start).reshape(shape).copy())
+            start += count * np.dtype(dtype).itemsize
+        return Step(*arrays)
+
+
+class RunFolder:
+    """The folder of one run; `open` before use."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.checkpoints, self.replay, self.games = (self.path / name for name in ("checkpoints", "replay", "games"))
+        self._lock: IO[bytes] | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Whether a run was begun here."""
+        return (self.path / "config.toml").exists()
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator["RunFolder"]:
+        """Have the folder for oneself. ValueError if another process has it."""
+        for folder in (self.path, self.checkpoints, self.replay, self.games):
+            folder.mkdir(parents=True, exist_ok=True)
+        with (self.path / "lock").open("ab") as lock:
+            if not _try_lock(lock):
+                raise ValueError(f"{self.path} is in use: another training process works on it")
+            yield self
+
+    def write_config(self, text: str) -> None:
+        """Keep the settings."""
+        write_atomically(self.path / "config.toml", text.encode())
+
+    def read_config(self) -> str:
+        """The settings kept."""
+        return (self.path / "config.toml").read_text()
+
+    # --- where things are -------------------------------------------------------------------------------------------
+
+    def checkpoint(self, iteration: int) -> Path:
+        """The network after an iteration."""
+        return self.checkpoints / f"{iteration:06d}.safetensors"
+
+    def iterations(self) -> list[int]:
+        """The iterations whose networks are there, in order."""
+        return sorted(int(path.stem) for path in self.checkpoints.glob("*.safetensors") if path.stem.isdigit())
+
+    def journal(self, iteration: int, slots: int, points: int) -> Journal:
+        """The journal of an iteration."""
+        return Journal(self.replay / f"{iteration:06d}.journal", slots, points)
+
+    # --- the state --------------------------------------------------------------------------------------------------
+
+    @property
+    def _state(self) -> Path:
+        return self.checkpoints / "state.safetensors"
+
+    def save_state(self, tensors: dict[str, Tensor], info: dict[str, Any]) -> None:
+        """Commit: from now on the run goes on from here."""
+        write_atomically(self._state, save_tensors(tensors, {"info": json.dumps(info)}))
+
+    def load_state(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        """What was committed last, or None if nothing was. ValueError if the file is damaged."""
+        if not self._state.exists():
+            return None
+        try:
+            with safe_open(self._state, framework="pt") as file:
+                info = json.loads((file.metadata() or {})["info"])
+                return {name: file.get_tensor(name) for name in file.keys()}, info  # noqa: SIM118
+        except (SafetensorError, KeyError, ValueError) as error:
+            newest = max(self.iterations(), default=None)
+            advice = "" if newest is None else f"; its networks are whole: train --init {self.checkpoint(newest)}"
+            raise ValueError(f"{self._state} is damaged ({str(error)[:60]}), and nothing was changed{advice}") from None
+
+    def tidy(self, iteration: int) -> None:
+        """Remove what belongs to no iteration any more, the last finished one being `iteration`."""
+        for path in self.replay.glob("*.journal"):
+            if path.stem.isdigit() and int(path.stem) <= iteration:
+                path.unlink()
+        for folder in (self.checkpoints, self.replay, self.games):
+            for path in folder.glob(".*"):  # temporary files of a process that was killed
+                path.unlink()
+
+    # --- metrics ----------------------------------------------------------------------------------------------------
+
+    @property
+    def metrics_path(self) -> Path:
+        """One JSON object for each finished iteration."""
+        return self.path / "metrics.jsonl"
+
+    def write_metrics(self, metrics: list[Metrics]) -> None:
+        """Let the file hold exactly these."""
+        write_atomically(self.metrics_path, "".join(json.dumps(line) + "\n" for line in metrics).encode())
+
+    def append_metrics(self, metrics: Metrics) -> None:
+        """Add a finished iteration."""
+        with self.metrics_path.open("a") as file:
+            file.write(json.dumps(metrics) + "\n")
+
+    def read_metrics(self) -> list[Metrics]:
+        """All that is there."""
+        return read_metrics(self.metrics_path)
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    """Whether this process now has the file for itself; the system lets go when the process ends, however it ends."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+
+
+def to_tensors(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Tensor]:
+    """Arrays as tensors to save; unsigned 16-bit numbers travel as signed ones, which every reader knows."""
+    tensors = {}
+    for name, array in arrays.items():
+        plain = np.ascontiguousarray(array)
+        tensors[prefix + name] = torch.from_numpy(plain.view(np.int16) if plain.dtype == np.uint16 else plain)
+    return tensors
+
+
+def to_arrays(tensors: dict[str, Tensor], prefix: str, unsigned: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """The arrays of `to_tensors`; those named `unsigned` are unsigned 16-bit numbers."""
+    arrays = {}
+    for name, tensor in tensors.items():
+        if name.startswith(prefix):
+            array = tensor.numpy()
+            arrays[name[len(prefix) :]] = array.view(np.uint16) if name[len(prefix) :] in unsigned else array
+    return arrays

@@ -1,0 +1,343 @@
+"""The training loop: self-play, learning, measuring, and a commit after each iteration from which a run goes on."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..files import write_atomically
+from ..game.diagram import draw as draw_board
+from ..model import Checkpoint, Evaluator, build_network, load_checkpoint, save_checkpoint
+from ..model.evaluator import pick_device
+from ..threads import set_threads
+from .config import TrainingConfig, from_toml, to_toml
+from .display import Display
+from .folder import RunFolder, to_arrays, to_tensors
+from .measure import Strength
+from .records import ENDINGS, Records, join_records, record_board, result_text, sgf_text
+from .replay import Replay, draw
+from .report import Metrics, ReportGame, write_report
+from .samples import SampleMaker, usable
+from .self_play import SelfPlay
+from .tensorboard import Events
+from .trainer import Trainer, check_finite
+
+_LEARN = 3  # what a random stream is for; self_play has 1 and 2
+_REPORT_SECONDS = 30.0
+_REPORT_GAMES = 6
+
+
+class Stopped(Exception):
+    """Somebody asked the run to stop; nothing is lost."""
+
+
+class Training:
+    """One run in its folder: made anew, or taken up where it was.
+
+    stop: an event that ends the run after the step at hand.
+    """
+
+    def __init__(
+        self, folder: RunFolder, config: TrainingConfig, display: Display, stop: threading.Event | None = None
+    ) -> None:
+        self.folder, self.config, self.display = folder, config, display
+        self.stop = stop or threading.Event()
+        set_threads(config.threads)
+        torch.manual_seed(config.seed)
+        device = pick_device(config.device)
+        self.network = build_network(config.network.config(config.board_size)).to(device)
+        self.trainer = Trainer(self.network, config.learning.learning_rate, config.learning)
+        self.evaluator = Evaluator(self.trainer.average, config.device, compiled=device.type == "cuda")
+        self.self_play = SelfPlay(self.evaluator, config.board_size, config.self_play, config.seed, staggered=True)
+        self.replay = Replay(folder.replay, config.board_size, config.replay)
+        self.samples = SampleMaker(
+            self.evaluator.encoding, config.board_size, config.self_play.rules, config.learning.batch_size,
+            self.self_play.limit,
+        )  # fmt: skip
+        self.iteration = self.games = 0
+        self.minutes = 0.0
+        self.strength = Strength(config, folder)
+        self.history: list[Metrics] = []
+        self._reported = 0.0
+
+    # --- beginning --------------------------------------------------------------------------------------------------
+
+    def start(self, init: str | None = None) -> bool:
+        """Take the run up where it was, or begin it, from checkpoint `init` if given; True if it was taken up."""
+        saved = self.folder.load_state()
+        if saved is None:
+            if init:
+                network, checkpoint = load_checkpoint(init)
+                if checkpoint.config != self.network.config:
+                    raise ValueError(f"{init} is a network of another kind ({checkpoint.config.size}) than this run's")
+                self.network.load_state_dict(network.state_dict())
+                self.trainer.average.load_state_dict(network.state_dict())
+                self.evaluator.update(self.trainer.average)
+            self._save_network(0)
+            self._commit()
+            return False
+        tensors, info = saved
+        self.trainer.restore({k.removeprefix("trainer."): v for k, v in tensors.items() if k.startswith("trainer.")})
+        self.evaluator.update(self.trainer.average)
+        self.self_play.restore(to_arrays(tensors, "play.", unsigned=("games.policy",)))
+        self.iteration, self.games, self.minutes = info["iteration"], info["games"], info["minutes"]
+        self.strength = Strength(self.config, self.folder, info["matches"])
+        self.replay.load(self.iteration, info["positions"])
+        lines = [line for line in self.folder.read_metrics() if line["iteration"] < self.iteration]
+        self.history = [*lines, info["metrics"]] if info["metrics"] else lines
+        self.folder.write_metrics(self.history)
+        self.folder.tidy(self.iteration)
+        return True
+
+    def _commit(self, metrics: Metrics | None = None) -> None:
+        """Make everything up to this iteration permanent."""
+        tensors = {f"trainer.{name}": tensor for name, tensor in self.trainer.state().items()}
+        tensors |= to_tensors(self.self_play.state(), "play.")
+        info = {
+            "iteration": self.iteration, "games": self.games, "positions": self.replay.positions,
+            "minutes": self.minutes, "matches": self.strength.played, "metrics": metrics,
+        }  # fmt: skip
+        self.folder.save_state(tensors, info)
+
+    def _save_network(self, iteration: int) -> None:
+        notes = {"games": self.games, "positions": self.replay.positions, "minutes": round(self.minutes, 2)}
+        checkpoint = Checkpoint(
+            self.network.config, (self.config.board_size,), self.config.self_play.rules, self.trainer.steps, notes
+        )
+        save_checkpoint(self.folder.checkpoint(iteration), self.trainer.average, checkpoint)
+
+    # --- running ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Iterate until a limit is reached. Stopped if somebody asked for it."""
+        events = Events(self.folder.path / "events", self.iteration + 1)
+        try:
+            while not self.is_done():
+                metrics = self.iterate()
+                self.folder.append_metrics(metrics)
+                self.folder.tidy(self.iteration)
+                self.history.append(metrics)
+                self.display.iteration(metrics)
+                events.write(metrics)
+                if time.monotonic() - self._reported > _REPORT_SECONDS:
+                    self.report()
+        finally:
+            events.close()
+            self.report()
+
+    def is_done(self) -> bool:
+        """Whether the run has reached one of its limits."""
+        iterations, minutes = self.config.iterations, self.config.minutes
+        return (iterations is not None and self.iteration >= iterations) or (
+            minutes is not None and self.minutes >= minutes
+        )
+
+    def progress(self) -> float:
+        """How far the run is, from 0 to 1; 0 if it has no limit."""
+        done = [0.0]
+        if self.config.iterations:
+            done.append(self.iteration / self.config.iterations)
+        if self.config.minutes:
+            done.append(self.minutes / self.config.minutes)
+        return max(done)
+
+    def iterate(self) -> Metrics:
+        """One iteration: games, learning, now and then matches, and the commit."""
+        clock = _Clock()
+        number = self.iteration + 1
+        records, play_metrics = self._play(number, clock)
+        self.replay.save(number, records)
+        self._write_games(number, records)
+        self.replay.add(number, records)
+        learned = self._learn(number, clock)
+        self.evaluator.update(self.trainer.average)
+        self.iteration, self.games = number, self.games + len(records.id)
+        self.self_play.version = number
+        measured = self._measure(clock)
+        seconds = clock.total()
+        self.minutes += seconds / 60
+        metrics: Metrics = {
+            "iteration": number, "minutes": round(self.minutes, 4), "seconds": seconds, "games": self.games,
+            "positions": self.replay.positions, "steps": self.trainer.steps, "window": self.replay.samples,
+            **play_metrics, **learned, **measured, "time": clock.parts(),
+        }  # fmt: skip
+        if number % self.config.checkpoint_every == 0 or measured or self.is_done():
+            self._save_network(number)
+        self._commit(metrics)
+        return metrics
+
+    def _check_stop(self) -> None:
+        if self.stop.is_set():
+            raise Stopped
+
+    def _play(self, number: int, clock: "_Clock") -> tuple[Records, Metrics]:
+        """Self-play until enough games have ended; what the journal has of it already is only applied."""
+        play, wanted = self.self_play, self.config.games_per_iteration
+        journal = self.folder.journal(number, self.config.self_play.games, self.config.board_size**2 + 1)
+        parts: list[Records] = []
+        done = 0
+        for step_number, step in journal.read():
+            if step_number == play.steps and done < wanted:
+                parts.append(play.apply(step))
+                done += len(parts[-1].id)
+        search = play.search
+        before, network, began, made = search.evaluations, search.network_seconds, time.perf_counter(), 0
+        try:
+            while done < wanted:
+                self._check_stop()
+                step = play.think()
+                journal.append(play.steps, step)
+                parts.append(play.apply(step))
+                done += len(parts[-1].id)
+                made += int(step.full.sum())
+                speed = (search.evaluations - before) / (time.perf_counter() - began)
+                self.display.phase("self-play", done, wanted, f"{speed:,.0f} evals/s")
+                if len(parts[-1].id):
+                    self._show_game(parts[-1])
+        finally:
+            journal.close()
+        seconds = time.perf_counter() - began
+        clock.add("network", search.network_seconds - network)
+        clock.add("tree", seconds - (search.network_seconds - network))
+        records = join_records(parts, self.config.board_size)
+        speeds = {
+            "positions_per_second": made / seconds, "evals_per_second": (search.evaluations - before) / seconds
+        }  # fmt: skip
+        return records, {**_game_metrics(records), **speeds, "games_per_second": len(records.id) / seconds}
+
+    def _learn(self, number: int, clock: "_Clock") -> Metrics:
+        """Training steps, so many that each position is used as often as the settings say."""
+        began, settings = time.perf_counter(), self.config.learning
+        records = self.replay.records()
+        game, at = usable(records)
+        steps = int(settings.uses * self.replay.positions / settings.batch_size) - self.trainer.steps
+        if steps <= 0 or not len(game):
+            return {}
+        rng = np.random.default_rng([self.config.seed, _LEARN, number])
+        rows = draw(len(game), steps * settings.batch_size, rng).reshape(steps, settings.batch_size)
+        views = rng.integers(0, 8, rows.shape)
+        found: list[dict[str, torch.Tensor]] = []
+        for i in range(steps):
+            self._check_stop()
+            batch = self.samples.make(records, game[rows[i]], at[rows[i]], views[i], settings.search_value)
+            self.trainer.set_progress(self.progress())
+            found.append(self.trainer.step(batch))
+            self.display.phase("training", i + 1, steps)
+        losses = {name: float(torch.stack([part[name] for part in found]).mean()) for name in found[0]}
+        check_finite(losses)
+        seconds = time.perf_counter() - began
+        clock.add("training", seconds)
+        rate = self.trainer.optimizer.param_groups[0]["lr"]
+        return {**losses, "learning_rate": rate, "samples_per_second": rows.size / seconds}
+
+    def _measure(self, clock: "_Clock") -> Metrics:
+        every = self.config.measure.every
+        if not every or (self.iteration % every and not self.is_done()):
+            return {}
+        began = time.perf_counter()
+
+        def progress(opponent: str, done: int, total: int) -> None:
+            self._check_stop()
+            self.display.phase("measuring", done, total, f"against {opponent}")
+
+        result = self.strength.measure(self.iteration, self.evaluator, progress)
+        clock.add("measure", time.perf_counter() - began)
+        return {"elo": result.elo, "elo_error": result.error, "matches": result.matches}
+
+    # --- for people -------------------------------------------------------------------------------------------------
+
+    def _write_games(self, number: int, records: Records) -> None:
+        rules = self.config.self_play.rules
+        text = "\n".join(sgf_text(records, g, rules) for g in range(len(records.id)))
+        write_atomically(self.folder.games / f"{number:06d}.sgf", text.encode())
+
+    def _show_game(self, records: Records) -> None:
+        board = record_board(records, len(records.id) - 1, self.config.self_play.rules)
+        caption = f"game {int(records.id[-1])}: {result_text(records, -1)}, {int(records.length[-1])} moves"
+        diagram, _, _ = draw_board(board).rpartition("\n")  # without whose turn it would be
+        self.display.game(diagram, caption)
+
+    def report(self) -> None:
+        """Write report.html."""
+        self._reported = time.monotonic()
+        games = []
+        if self.replay.samples:
+            records, rules = self.replay.records(), self.config.self_play.rules
+            for g in range(max(0, len(records.id) - _REPORT_GAMES), len(records.id)):
+                board = record_board(records, g, rules)
+                rows = ["".join(".XO"[color] for color in row) for row in board.board.tolist()]
+                caption = f"game {int(records.id[g])}: {result_text(records, g)}, {int(records.length[g])} moves"
+                last = board.history[-1][:2] if board.history else None
+                games.append(ReportGame(caption, rows, last, sgf_text(records, g, rules)))
+        write_report(self.folder.path, self.history, to_toml(self.config), games)
+
+
+class _Clock:
+    """Where the seconds of an iteration went."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._parts = dict.fromkeys(("network", "tree", "training", "measure"), 0.0)
+
+    def add(self, part: str, seconds: float) -> None:
+        self._parts[part] += seconds
+
+    def total(self) -> float:
+        return time.perf_counter() - self._began
+
+    def parts(self) -> dict[str, float]:
+        return {**self._parts, "other": max(0.0, self.total() - sum(self._parts.values()))}
+
+
+def _game_metrics(records: Records) -> dict[str, Any]:
+    """What there is to say about the games of an iteration."""
+    doubted = records.doubted > 0
+    lost = np.where(records.doubted == 1, records.score < 0, records.score > 0)
+    return {
+        "new_games": len(records.id),
+        "new_positions": records.samples,
+        "game_length": float(records.length.mean()),
+        "black_win_rate": float((records.score > 0).mean()),
+        "draw_rate": float((records.score == 0).mean()),
+        "ended": {name: int((records.ending == code).sum()) for code, name in ENDINGS.items()},
+        "false_resign_rate": float(1 - lost[doubted].mean()) if doubted.any() else None,
+    }
+
+
+def train(
+    config: TrainingConfig | None,
+    run: str,
+    display: Display | None = None,
+    init: str | None = None,
+    stop: threading.Event | None = None,
+    changes: Callable[[TrainingConfig], TrainingConfig] | None = None,
+) -> Training:
+    """Train in the folder `run`: begin with `config`, or, if a run is there, go on with it and its own settings.
+
+    init: a checkpoint to begin from. changes: what to change in the settings of a run that goes on (limits, say).
+    Stopped if `stop` was set. ValueError or OSError, in one sentence, if it cannot be done.
+    """
+    folder, display = RunFolder(run), display or Display()
+    begun = folder.exists
+    with folder.open(), display:
+        if begun:
+            config = from_toml(folder.read_config())
+            config = changes(config) if changes else config
+        config = config or TrainingConfig()
+        training = Training(folder, config, display, stop)
+        folder.write_config(to_toml(config))
+        resumed = training.start(init)
+        display.start(_summary(config), str(folder.path), resumed, config.iterations, config.minutes, training.history)
+        training.run()
+        return training
+
+
+def _summary(config: TrainingConfig) -> str:
+    play = config.self_play
+    return (
+        f"{config.board_size}×{config.board_size}, {config.network.size}, {play.games} games at once, "
+        f"{play.simulations} simulations ({play.method})"
+    )

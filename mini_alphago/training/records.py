@@ -1,0 +1,146 @@
+"""Finished games as arrays: what self-play hands over, what lies on disk, and what training reads.
+
+A position is never stored, only the move made in it and what the search said of it: features are computed by playing
+the moves again, so they cannot know anything that came later, and a position on 9×9 takes about 170 bytes.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save as save_arrays
+
+from ..game import Board, get_rules
+from ..game.sgf import rules_text
+
+PASSES, LIMIT, SETTLED, RESIGNED = 1, 2, 3, 4
+ENDINGS = {PASSES: "passes", LIMIT: "limit", SETTLED: "settled", RESIGNED: "resigned"}
+POLICY_UNIT = 65535  # a probability of 1
+
+
+class Records(NamedTuple):
+    """G games of M moves in all, on boards of one size; A = size² + 1."""
+
+    id: np.ndarray  # [G] int64: unique in a run
+    version: np.ndarray  # [G] int32: the iteration whose network made the last move
+    first: np.ndarray  # [G] int64: where its moves begin
+    length: np.ndarray  # [G] int32: how many there are
+    komi: np.ndarray  # [G] float32
+    score: np.ndarray  # [G] float32: Black's points, komi included; ±1 if the loser resigned
+    ending: np.ndarray  # [G] uint8: PASSES, LIMIT, SETTLED, RESIGNED
+    doubted: np.ndarray  # [G] uint8: who would have resigned where resignation was off: 0, BLACK or WHITE
+    ownership: np.ndarray  # [G, size²] int8: 1 Black's, -1 White's; zeros if somebody resigned
+    move: np.ndarray  # [M] int16: flat index
+    policy: np.ndarray  # [M, A] uint16: what the search proposed, in units of POLICY_UNIT
+    value: np.ndarray  # [M] float32: what it thought of the position, for the player to move
+    full: np.ndarray  # [M] uint8: 1 if it was a full search: only these are learned from
+
+    @property
+    def size(self) -> int:
+        """Points on a side of the board."""
+        return round(self.ownership.shape[1] ** 0.5)
+
+    @property
+    def samples(self) -> int:
+        """How many positions can be learned from."""
+        return int(self.full.sum())
+
+
+def no_records(size: int) -> Records:
+    """No games at all."""
+    area = size * size
+    return Records(
+        id=np.zeros(0, np.int64),
+        version=np.zeros(0, np.int32),
+        first=np.zeros(0, np.int64),
+        length=np.zeros(0, np.int32),
+        komi=np.zeros(0, np.float32),
+        score=np.zeros(0, np.float32),
+        ending=np.zeros(0, np.uint8),
+        doubted=np.zeros(0, np.uint8),
+        ownership=np.zeros((0, area), np.int8),
+        move=np.zeros(0, np.int16),
+        policy=np.zeros((0, area + 1), np.uint16),
+        value=np.zeros(0, np.float32),
+        full=np.zeros(0, np.uint8),
+    )
+
+
+def join_records(parts: Sequence[Records], size: int) -> Records:
+    """All games of these, in this order."""
+    if not parts:
+        return no_records(size)
+    if len(parts) == 1:
+        return parts[0]
+    offsets = np.cumsum([0, *(len(part.move) for part in parts[:-1])])
+    shifted = [part._replace(first=part.first + offset) for part, offset in zip(parts, offsets, strict=True)]
+    return Records(*(np.concatenate(arrays) for arrays in zip(*shifted, strict=True)))
+
+
+def to_bytes(records: Records) -> bytes:
+    """The records as a safetensors file."""
+    arrays = {name: np.ascontiguousarray(array) for name, array in records._asdict().items()}
+    return save_arrays(arrays, {"format": "mini-alphago games", "version": "1"})
+
+
+def from_bytes(data: bytes) -> Records:
+    """The records that `to_bytes` wrote. ValueError, in one sentence, if it is anything else."""
+    try:
+        arrays = load_arrays(data)
+        records = Records(**arrays)
+        _check(records)
+        return records
+    except (SafetensorError, TypeError, ValueError) as error:
+        raise ValueError(f"not a whole file of games ({str(error)[:80]})") from None
+
+
+def _check(records: Records) -> None:
+    """ValueError unless shapes, types and indices fit together: kernels trust them."""
+    model = no_records(records.size)
+    games, moves = len(records.id), len(records.move)
+    for name, array in records._asdict().items():
+        like = getattr(model, name)
+        rows = moves if name in ("move", "policy", "value", "full") else games
+        if array.dtype != like.dtype or array.shape != (rows, *like.shape[1:]):
+            raise ValueError(f"{name} has the wrong shape or type")
+    if games and (
+        records.first.min() < 0 or records.length.min() < 0 or (records.first + records.length).max() > moves
+    ):
+        raise ValueError("games lie outside the moves")
+    if moves and (records.move.min() < 0 or records.move.max() > records.size**2):
+        raise ValueError("moves lie outside the board")
+
+
+def record_board(records: Records, g: int, rules: Any, moves: int | None = None) -> Board:
+    """The board of game `g` after so many moves, by default all."""
+    size = records.size
+    board = Board(size, komi=float(records.komi[g]), rules=rules)
+    first = int(records.first[g])
+    for move in records.move[first : first + (int(records.length[g]) if moves is None else moves)].tolist():
+        if move == size * size:
+            board.pass_move()
+        elif not board.play(*divmod(move, size)):
+            raise ValueError(f"game {int(records.id[g])} has an illegal move")
+    return board
+
+
+def result_text(records: Records, g: int) -> str:
+    """The result as SGF writes it."""
+    score = float(records.score[g])
+    if score == 0:
+        return "0"
+    winner = "B" if score > 0 else "W"
+    return f"{winner}+R" if records.ending[g] == RESIGNED else f"{winner}+{abs(score):g}"
+
+
+def sgf_text(records: Records, g: int, rules: Any) -> str:
+    """Game `g` as SGF. Written directly: a GPU makes hundreds of games a second, and a tree for each is too slow."""
+    size, first, length = records.size, int(records.first[g]), int(records.length[g])
+    letters = [chr(ord("a") + y) + chr(ord("a") + x) for x in range(size) for y in range(size)] + [""]
+    moves = records.move[first : first + length].tolist()
+    played = "".join(f";{'BW'[i % 2]}[{letters[move]}]" for i, move in enumerate(moves))
+    name, known = f"iteration {int(records.version[g])}", rules_text(get_rules(rules))
+    head = f"(;FF[4]GM[1]CA[UTF-8]AP[mini-alphago]SZ[{size}]KM[{float(records.komi[g]):g}]RU[{known}]"
+    return f"{head}GN[game {int(records.id[g])}]PB[{name}]PW[{name}]RE[{result_text(records, g)}]{played})"

@@ -1,0 +1,83 @@
+"""The replay window: the newest games of a run, on disk as one file for each iteration, in memory as one `Records`."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from ..files import write_atomically
+from .config import ReplaySettings
+from .records import Records, from_bytes, join_records, to_bytes
+
+_SUFFIX = ".games"
+
+
+class Replay:
+    """The games of a run in `folder`, `000012.games` holding those of iteration 12; the window of them in memory."""
+
+    def __init__(self, folder: Path, size: int, settings: ReplaySettings) -> None:
+        self.folder, self.size, self.settings = folder, size, settings
+        self._parts: list[tuple[int, Records]] = []
+        self.positions = 0  # that could be learned from, in all iterations so far
+
+    def path(self, iteration: int) -> Path:
+        """Where the games of an iteration lie."""
+        return self.folder / f"{iteration:06d}{_SUFFIX}"
+
+    def save(self, iteration: int, records: Records) -> None:
+        """Write the games of an iteration to disk, atomically."""
+        write_atomically(self.path(iteration), to_bytes(records))
+
+    def add(self, iteration: int, records: Records) -> None:
+        """Take the games of an iteration into the window; the oldest that are beyond it leave, but never the newest."""
+        self._parts.append((iteration, records))
+        self.positions += records.samples
+        window = self.settings.window(self.positions)
+        held = sum(part.samples for _, part in self._parts)
+        while len(self._parts) > 1 and held - self._parts[0][1].samples >= window:
+            held -= self._parts.pop(0)[1].samples
+
+    def load(self, iteration: int, positions: int) -> None:
+        """Take the window as it was after `iteration`, with `positions` in all, back from disk.
+
+        Only the files that the window needs are read. ValueError, naming the file, if one is damaged.
+        """
+        window = self.settings.window(positions)
+        parts: list[tuple[int, Records]] = []
+        held = 0
+        while iteration > 0 and (not parts or held < window):
+            path = self.path(iteration)
+            try:
+                records = from_bytes(path.read_bytes())
+            except FileNotFoundError:
+                raise ValueError(f"{path} is missing: the games of iteration {iteration} are needed to go on") from None
+            except ValueError as error:
+                raise ValueError(f"{path}: {error}") from None
+            if records.size != self.size:
+                raise ValueError(f"{path}: its games are not on {self.size}×{self.size} boards")
+            parts.insert(0, (iteration, records))
+            held += records.samples
+            iteration -= 1
+        self._parts = parts
+        self.positions = positions
+
+    def records(self) -> Records:
+        """All games of the window."""
+        return join_records([part for _, part in self._parts], self.size)
+
+    @property
+    def samples(self) -> int:
+        """Positions in the window that can be learned from."""
+        return sum(part.samples for _, part in self._parts)
+
+
+def draw(samples: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """[count] int64: which of so many samples to use: each once before any is used twice."""
+    rounds = -(-count // samples)
+    order = np.concatenate([rng.permutation(samples) for _ in range(rounds)])
+    return order[:count]
+
+
+def disk_use(folder: Path) -> int:
+    """Bytes of all files of games in a folder."""
+    return sum(os.path.getsize(path) for path in folder.glob(f"*{_SUFFIX}"))

@@ -1,0 +1,98 @@
+"""From records to batches: positions are played again, encoded, turned by a random symmetry, and get their targets."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..game import get_rules, state
+from ..game.rules import KO_CODES, SCORING_CODES
+from ..game.state import BLACK, Games
+from ..kernel import index, parallel_kernel, prange
+from ..model import Encoding, symmetry
+from ..model.features import encode_game
+from .endings import replay_moves
+from .records import POLICY_UNIT, RESIGNED, Records
+
+
+class Batch(NamedTuple):
+    """Positions and what is to be learned about them, all for the player to move."""
+
+    planes: Tensor  # [B, C, N, N] float32, or int8 still to be scaled
+    policy: Tensor  # [B, N² + 1] float32, sums of 1
+    value: Tensor  # [B] float32 in [-1, 1]
+    score: Tensor | None = None  # [B] float32 points
+    ownership: Tensor | None = None  # [B, N²] float32 in [-1, 1]
+    counted: Tensor | None = None  # [B] float32: 1 where score and ownership are known, 0 where somebody resigned
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same on a device."""
+        return Batch(*(None if part is None else part.to(device, non_blocking=True) for part in self))  # type: ignore[arg-type]
+
+
+@parallel_kernel
+def _replay_all(
+    games: Games, kind: int, moves: Any, first: Any, count: Any, reasons: Any, planes: Any, views: Any, out: Any
+) -> None:
+    """Row b: play `count[b]` moves from `first[b]` on, encode, and write the planes as `views[b]` ([N²]) turns them."""
+    for b in prange(len(count)):
+        row = index(b)
+        replay_moves(games, row, moves[first[b] : first[b] + count[b]])
+        state.legality_map(games, row, games.info[row].to_move, reasons[row])
+        encode_game(games, row, kind, reasons[row], planes[row])
+        for plane in range(out.shape[1]):
+            for point in range(out.shape[2]):
+                out[row, plane, point] = planes[row, plane, views[row, point]]
+
+
+class SampleMaker:
+    """Makes batches of one size from records; holds the memory for them."""
+
+    def __init__(self, encoding: Encoding, size: int, rules: str, batch_size: int, longest: int) -> None:
+        self.encoding, self.size, self.batch_size = encoding, size, batch_size
+        points = size * size + 1
+        self._games = state.new_games(batch_size, size, longest + 1)
+        chosen, info = get_rules(rules), self._games.info
+        info["ko_rule"] = KO_CODES[chosen.ko]
+        info["scoring"] = SCORING_CODES[chosen.scoring]
+        info["suicide"] = chosen.suicide
+        self._reasons = np.zeros((batch_size, points), np.uint8)
+        self._planes = np.zeros((batch_size, encoding.planes, size * size), np.int8)
+
+    def make(
+        self, records: Records, game: np.ndarray, at: np.ndarray, views: np.ndarray, search_value: float = 0.0
+    ) -> Batch:
+        """A batch: position `at[b]` of game `game[b]`, turned by symmetry `views[b]`; all [batch_size] int64.
+
+        search_value: the share of the search's value in the value to learn.
+        """
+        size, rows = self.size, records.first[game] + at
+        sources = symmetry.inverse_table(size)[views]  # [B, N² + 1]
+        out = np.empty((len(game), self.encoding.planes, size * size), np.int8)
+        self._games.info["komi"] = records.komi[game]
+        _replay_all(
+            self._games, self.encoding.kind, records.move, records.first[game], at, self._reasons, self._planes,
+            sources[:, :-1].copy(), out,
+        )  # fmt: skip
+        sign = np.where(self._games.info["to_move"] == BLACK, 1, -1).astype(np.float32)
+        result = np.sign(records.score[game]) * sign
+        value = (1 - search_value) * result + search_value * records.value[rows]
+        policy = np.take_along_axis(records.policy[rows], sources, axis=1).astype(np.float32)
+        policy /= np.maximum(policy.sum(axis=1, keepdims=True), 1 / POLICY_UNIT)
+        ownership = np.take_along_axis(records.ownership[game], sources[:, :-1], axis=1) * sign[:, None]
+        return Batch(
+            torch.from_numpy(out.reshape(len(game), self.encoding.planes, size, size)),
+            torch.from_numpy(policy),
+            torch.from_numpy(value.astype(np.float32)),
+            torch.from_numpy(records.score[game] * sign),
+            torch.from_numpy(ownership),
+            torch.from_numpy((records.ending[game] != RESIGNED).astype(np.float32)),
+        )
+
+
+def usable(records: Records) -> tuple[np.ndarray, np.ndarray]:
+    """Which positions can be learned from: [samples] int64 the game, and [samples] int64 the move of each."""
+    rows = np.flatnonzero(records.full)
+    game = np.searchsorted(records.first, rows, side="right") - 1
+    return game, rows - records.first[game]

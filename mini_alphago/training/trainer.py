@@ -1,0 +1,209 @@
+"""`Trainer`: a network learns from positions, what the search said of them, and how their games ended."""
+
+import copy
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..model import Checkpoint, Network, NetworkOutput, get_encoding, load_checkpoint, save_checkpoint
+from ..model.evaluator import cpu_has_bf16
+from .config import LearningSettings
+from .samples import Batch
+
+TUTORIAL = LearningSettings(
+    batch_size=32, optimizer="adamw", warmup_steps=0, weight_decay=0.0, clip=0.0, ema=0.0, value_weight=1.0,
+    search_value=0.0, precision="f32",
+)  # fmt: skip
+"""What the tutorial does: Adam, and the sum of both losses."""
+_FLAT_UNTIL = 0.5  # of the run the learning rate stays where it is; then it falls
+_FALLS_TO = 0.1
+
+
+def losses(out: NetworkOutput, batch: Batch, settings: LearningSettings) -> dict[str, Tensor]:
+    """What there is to minimise, means over the batch; `total_loss` is their weighted sum.
+
+    policy_loss: KL divergence from the target, as in the tutorial: cross-entropy less the target's own entropy, which
+    is no matter to the gradient, so that a perfect policy has 0. value_loss: squared error. score_loss: Huber loss of
+    the error in board sizes. ownership_loss: squared error, mean over points. The last two count only where the game
+    was counted.
+    """
+    log_policy = F.log_softmax(out.policy, dim=1)
+    target_entropy = -torch.xlogy(batch.policy, batch.policy).sum(dim=1).mean()
+    policy_loss = -(batch.policy * log_policy).sum(dim=1).mean() - target_entropy
+    value_loss = F.mse_loss(out.value, batch.value)
+    parts = {
+        "policy_loss": policy_loss,
+        "value_loss": value_loss,
+        "policy_entropy": -(log_policy.exp() * log_policy).sum(dim=1).mean(),
+        "target_entropy": target_entropy,
+    }
+    total = policy_loss + settings.value_weight * value_loss
+    if out.score is not None and batch.score is not None and out.ownership is not None and batch.ownership is not None:
+        counted = torch.ones_like(batch.score) if batch.counted is None else batch.counted
+        share = counted / counted.sum().clamp(min=1)
+        size = batch.planes.shape[-1]
+        parts["score_loss"] = (share * F.huber_loss(out.score / size, batch.score / size, reduction="none")).sum()
+        parts["ownership_loss"] = (share * (out.ownership - batch.ownership).square().mean(dim=1)).sum()
+        total = total + settings.score_weight * parts["score_loss"]
+        total = total + settings.ownership_weight * parts["ownership_loss"]
+    return {"total_loss": total, **parts}
+
+
+class Trainer:
+    """Trains a network, in place, on the device where it is.
+
+    settings: everything else about learning; without them it learns as in the tutorial.
+    """
+
+    def __init__(
+        self, network: Network, learning_rate: float = 0.001, settings: LearningSettings | None = None
+    ) -> None:
+        self.network = network
+        self.settings = settings or TUTORIAL
+        self.learning_rate = learning_rate
+        self.device = next(network.parameters()).device
+        self.steps = 0
+        self.optimizer = self._make_optimizer()
+        self.average: Network = copy.deepcopy(network).eval().requires_grad_(False) if self.settings.ema else network
+        self._scale = None
+        if network.config.encoding != "custom":
+            scale = get_encoding(network.config.encoding).scale
+            self._scale = torch.from_numpy(scale).view(1, -1, 1, 1).to(self.device)
+        self._bf16 = self._wants_bf16()
+
+    def _wants_bf16(self) -> bool:
+        if self.settings.precision != "auto":
+            return self.settings.precision == "bf16"
+        return cpu_has_bf16() if self.device.type == "cpu" else self.device.type == "cuda"
+
+    def _make_optimizer(self) -> torch.optim.Optimizer:
+        decayed = [p for p in self.network.parameters() if p.ndim > 1]
+        others = [p for p in self.network.parameters() if p.ndim <= 1]
+        decay = self.settings.weight_decay
+        groups: list[dict[str, Any]] = [
+            {"params": decayed, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}
+        ]  # fmt: skip
+        if self.settings.optimizer == "sgd":
+            return torch.optim.SGD(groups, lr=self.learning_rate, momentum=0.9, nesterov=True)
+        return torch.optim.AdamW(groups, lr=self.learning_rate)
+
+    # --- learning ---------------------------------------------------------------------------------------------------
+
+    def set_progress(self, progress: float) -> None:
+        """Set the learning rate for this place in the run, 0 its beginning, 1 its end."""
+        warmup = min(1.0, (self.steps + 1) / (self.settings.warmup_steps + 1))
+        late = max(0.0, min(1.0, progress) - _FLAT_UNTIL) / (1 - _FLAT_UNTIL)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate * warmup * (1 - (1 - _FALLS_TO) * late)
+
+    def train_step(self, batch: Batch | Sequence[Tensor]) -> dict[str, float]:
+        """One step on a `Batch`, or on the tutorial's (features, target_policy, target_value); returns the losses."""
+        return {name: float(loss) for name, loss in self.step(batch).items()}
+
+    def step(self, batch: Batch | Sequence[Tensor]) -> dict[str, Tensor]:
+        """`train_step` that leaves the losses on the device, so that nobody waits for them.
+
+        FloatingPointError is raised by whoever reads a loss that is not finite: see `check_finite`.
+        """
+        batch = (batch if isinstance(batch, Batch) else Batch(*batch)).to(self.device)
+        planes = batch.planes
+        if planes.dtype == torch.int8:
+            if self._scale is None:
+                raise ValueError("a network with a custom encoding learns from float planes only")
+            planes = planes.float() * self._scale
+        self.network.train()
+        self.optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16):
+            out = self.network.outputs(planes.contiguous(memory_format=torch.channels_last))
+        parts = losses(out, batch, self.settings)
+        parts["total_loss"].backward()  # type: ignore[no-untyped-call]
+        if self.settings.clip:
+            nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
+        self.optimizer.step()
+        self.steps += 1
+        self._update_average()
+        return {name: part.detach() for name, part in parts.items()}
+
+    @torch.no_grad()
+    def _update_average(self) -> None:
+        if self.average is self.network:
+            return
+        # Early on the average is to forget the random start quickly.
+        keep = min(self.settings.ema, (1 + self.steps) / (10 + self.steps))
+        for mean, now in zip(self.average.state_dict().values(), self.network.state_dict().values(), strict=True):
+            if mean.is_floating_point():
+                mean.lerp_(now, 1 - keep)
+            else:
+                mean.copy_(now)
+
+    def train_epoch(self, data: Sequence[dict[str, Any]], batch_size: int = 32) -> float:
+        """Once through `data` in random order, as `generate_training_data` gives it; returns the mean total loss."""
+        if not data:
+            raise ValueError("there is nothing to learn from: data is empty")
+        features = torch.from_numpy(np.stack([d["features"] for d in data]).astype(np.float32))
+        policy = torch.from_numpy(np.stack([d["policy"] for d in data]).astype(np.float32))
+        value = torch.tensor([float(d["value"]) for d in data])
+        found = []
+        for rows in torch.split(torch.randperm(len(data)), batch_size):
+            if len(rows) > 1 or len(data) == 1:  # batch norm cannot learn from a single position
+                found.append(self.train_step(Batch(features[rows], policy[rows], value[rows]))["total_loss"])
+        return float(np.mean(found))
+
+    # --- to disk and back -------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str], checkpoint: Checkpoint | None = None) -> None:
+        """Write the network (its averaged weights, if there are any), atomically: a checkpoint, or weights if `.pt`."""
+        if Path(path).suffix in (".pt", ".pth"):
+            torch.save(self.average.state_dict(), path)
+        else:
+            save_checkpoint(path, self.average, checkpoint)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Take the weights of a file that `save` wrote, for a network of the same shape. CheckpointError if not."""
+        network, checkpoint = load_checkpoint(path)
+        if checkpoint.config != self.network.config:
+            raise ValueError(f"{path} has a network of another shape: {checkpoint.config.size}")
+        self.network.load_state_dict(network.state_dict())
+        if self.average is not self.network:
+            self.average.load_state_dict(network.state_dict())
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything needed to go on exactly: weights, averaged weights, the optimizer's memory, steps."""
+        tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
+        if self.average is not self.network:
+            tensors |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
+        for i, memory in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{i}.{name}": value for name, value in memory.items() if value is not None}
+        tensors["steps"] = torch.tensor(self.steps)
+        return {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Go on from what `state` gave."""
+
+        def part(prefix: str) -> dict[str, Tensor]:
+            return {name[len(prefix) :]: value for name, value in tensors.items() if name.startswith(prefix)}
+
+        self.network.load_state_dict(part("network."))
+        if self.average is not self.network:
+            self.average.load_state_dict(part("average."))
+        memory: dict[int, dict[str, Tensor]] = {}
+        for name, value in part("optimizer.").items():
+            i, _, field = name.partition(".")
+            memory.setdefault(int(i), {})[field] = value
+        self.optimizer.load_state_dict({"state": memory, "param_groups": self.optimizer.state_dict()["param_groups"]})
+        self.steps = int(tensors["steps"])
+
+
+def check_finite(losses: dict[str, float]) -> None:
+    """FloatingPointError if some loss is not a finite number."""
+    bad = [name for name, value in losses.items() if not np.isfinite(value)]
+    if bad:
+        raise FloatingPointError(
+            f"training has diverged: {', '.join(bad)} is not finite; a smaller learning rate may help"
+        )
