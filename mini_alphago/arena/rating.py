@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import choix
 import numpy as np
 
 ELO = 400 / math.log(10)  # Elo points of one unit of log odds
@@ -34,6 +33,8 @@ def elo_ratings(
     _check_linked(wins, names)
     if len(names) == 1:
         return {anchor: Rating(anchor_elo, 0.0)}
+    import choix  # here, since SciPy with it takes its time
+
     strength = choix.ilsr_pairwise_dense(wins, max_iter=10_000)  # [N] log odds
     errors = _errors(wins, strength)
     return {

@@ -9,14 +9,11 @@ from typing import Annotated, Any
 
 from tyro.conf import arg
 
-from .config import TrainingConfig, from_toml
+from .config import TrainingConfig
 from .display import make_display
 from .folder import RunFolder
 from .loop import Stopped, Training, train
 from .presets import PRESETS, choose_preset, get_preset
-
-# A run that goes on has games of this shape in play, and a network of this shape.
-_FIXED = ("board_size", "seed", "network", "self_play.games", "self_play.move_limit", "self_play.rules")
 
 
 def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
@@ -31,7 +28,7 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
     else:
         chosen = ""
     folder = RunFolder(known.run or default_run(known.preset))
-    default = from_toml(folder.read_config()) if folder.exists else get_preset(known.preset or choose_preset()[0])
+    default = folder.read_config() if folder.exists else get_preset(known.preset or choose_preset()[0])
 
     def verb(
         run: Annotated[str, arg(metavar="DIR", help="The run's folder; one that is there already goes on.")] = str(
@@ -44,9 +41,6 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
         quiet: Annotated[bool, arg(help="Print nothing.")] = False,
         config: Annotated[TrainingConfig, arg(name="")] = default,
     ) -> None:
-        start = RunFolder(run)
-        if start.exists:
-            _check_same(from_toml(start.read_config()), config, known.preset)
         _run(config, run, init, quiet, chosen)
 
     verb.__doc__ = doc
@@ -56,17 +50,6 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
 def default_run(preset: str) -> Path:
     """Where a run goes if nobody says."""
     return Path("runs") / preset
-
-
-def _check_same(before: TrainingConfig, now: TrainingConfig, preset: str | None) -> None:
-    """ValueError if a setting was changed that a run cannot change in the middle."""
-    for name in _FIXED:
-        old: Any = before
-        new: Any = now
-        for part in name.split("."):
-            old, new = getattr(old, part), getattr(new, part)
-        if old != new:
-            raise ValueError(f"this run has {name} {old}, which cannot change any more: begin another with --run")
 
 
 def _run(config: TrainingConfig, run: str, init: str | None, quiet: bool, chosen: str) -> None:
@@ -94,6 +77,8 @@ def _run(config: TrainingConfig, run: str, init: str | None, quiet: bool, chosen
 
 def _farewell(training: Training, run: str, go_on: str) -> str:
     config = training.config
-    reached = f"{training.iteration} iterations" if config.minutes is None else f"{training.minutes:.0f} minutes"
-    limit = f"--iterations {2 * config.iterations}" if config.iterations else f"--minutes {2 * (config.minutes or 1):g}"
+    if config.iterations is not None and training.iteration >= config.iterations:
+        reached, limit = f"{training.iteration} iterations", f"--iterations {2 * training.iteration}"
+    else:
+        reached, limit = f"{training.minutes:.0f} minutes", f"--minutes {2 * (config.minutes or 1):g}"
     return f"Done: {reached}. The network is --model {run}, the report {run}/report.html. For more: {go_on} {limit}"

@@ -1,5 +1,6 @@
 """Everything that can be set about a training run: one frozen tree of dataclasses, checked before anything starts."""
 
+import json
 import tomllib
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from typing import Any, Literal
@@ -25,6 +26,11 @@ def _check_ranges(settings: Any, ranges: dict[str, tuple[float, float]]) -> None
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name} is {value!r}: it is one of {', '.join(choices)}")
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} is {value!r}: it is true or false")
 
 
 @dataclass(frozen=True)
@@ -106,9 +112,16 @@ class SelfPlaySettings:
             "temperature": (0.0, 100.0), "random_openings": (0.0, 1.0), "komi_spread": (0.0, 50.0),
             "move_limit": (2, 10_000), "resign_below": (-1.0, 0.0), "resign_played_out": (0.0, 1.0),
         })  # fmt: skip
-        low, high = self.sampled_moves
-        if not 0 <= low <= high:
-            raise ValueError(f"sampled_moves is {self.sampled_moves}: it is two whole numbers, the smaller first")
+        _check_flag("end_when_settled", self.end_when_settled)
+        moves = self.sampled_moves
+        if (
+            not isinstance(moves, tuple)
+            or len(moves) != 2
+            or not all(type(m) is int and 0 <= m <= 10_000 for m in moves)
+        ):
+            raise ValueError(f"sampled_moves is {moves!r}: it is two whole numbers from 0 to 10000")
+        if moves[0] > moves[1]:
+            raise ValueError(f"sampled_moves is {moves!r}: the smaller number comes first")
         check_komi(self.komi)
         if get_rules(self.rules).scoring != "area":
             raise ValueError(f"rules is {self.rules!r}: self-play counts area: take cgos, chinese or tromp-taylor")
@@ -150,7 +163,7 @@ class ReplaySettings:
     def window(self, positions: int) -> int:
         """How many of so many positions are in the window."""
         grown = self.minimum * (max(positions, self.minimum) / self.minimum) ** self.exponent
-        return min(int(grown), self.maximum)
+        return min(int(grown + 1e-6), self.maximum)  # what is whole must not be rounded down
 
 
 @dataclass(frozen=True)
@@ -213,6 +226,8 @@ class MeasureSettings:
         _check_ranges(
             self, {"every": (0, 10**6), "games": (2, 10_000), "visits": (1, 10_000), "opening_moves": (0, 20)}
         )
+        if not isinstance(self.opponents, tuple) or not all(isinstance(name, str) for name in self.opponents):
+            raise ValueError(f"opponents is {self.opponents!r}: it is a list of names")
         for name in self.opponents:
             kind, _, level = name.partition(":")
             known = kind in ("random", "untrained", "previous") and not level
@@ -251,6 +266,8 @@ class TrainingConfig:
             "board_size": (5, 19), "iterations": (1, 10**7), "minutes": (0.0, 1e7), "games_per_iteration": (1, 10**6),
             "checkpoint_every": (1, 10**6), "seed": (0, 2**31 - 1), "threads": (1, 1024),
         })  # fmt: skip
+        if not isinstance(self.device, str):
+            raise ValueError(f"device is {self.device!r}: it is auto, cpu, cuda, cuda:1, … or mps")
         if self.self_play.komi_spread and self.network.encoding != "katago":
             raise ValueError(
                 f"komi_spread needs a network that sees komi: encoding katago, not {self.network.encoding}"
@@ -278,7 +295,7 @@ def _toml_value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_toml_value, value)) + "]"
     return repr(value)

@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from ..game.scoring import BLACK_OWNS, WHITE_OWNS, Scratch, area_ownership, pass_alive
+import numpy as np
+
+from ..game.scoring import BLACK_OWNS, WHITE_OWNS, Scratch, area_ownership, new_scratch, pass_alive
 from ..game.state import BLACK, EMPTY, LEGAL, WHITE, Games, clear, legality_map, play
-from ..kernel import kernel
+from ..kernel import index, kernel, parallel_kernel, prange
 from .records import LIMIT, PASSES, SETTLED
 
 
@@ -41,12 +43,31 @@ def end_of_game(games: Games, g: int, limit: int, settle: bool, scratch: Scratch
 
 
 @kernel
-def find_ends(
-    games: Games, limit: int, settle: bool, scratch: Scratch, other: Any, ending: Any, ownership: Any
+def _find_ends_of_one(
+    games: Games, limit: int, settle: bool, rooms: Scratch, other: Any, room: int, ending: Any, ownership: Any
 ) -> None:
-    """`end_of_game` for all games: `ending` [games] uint8 and, of the ended ones, `ownership` [games, A] int8."""
-    for g in range(len(ending)):
-        ending[g] = end_of_game(games, g, limit, settle, scratch, ownership[g], other)
+    """`end_of_game` for every game whose number, by the number of rooms, leaves `room`."""
+    scratch = Scratch(
+        rooms.stack[room], rooms.label[room], rooms.size[room], rooms.inner[room], rooms.alive[room], rooms.touch[room]
+    )
+    for g in range(room, len(ending), len(other)):
+        ending[g] = end_of_game(games, g, limit, settle, scratch, ownership[g], other[room])
+
+
+@parallel_kernel
+def find_ends(games: Games, limit: int, settle: bool, rooms: Scratch, other: Any, ending: Any, ownership: Any) -> None:
+    """`end_of_game` for all games: `ending` [games] uint8 and, of the ended ones, `ownership` [games, A] int8.
+
+    rooms: `Scratch` with one more axis in front, and `other` [rooms, A] int8: room to work for so many threads.
+    """
+    for room in prange(len(other)):
+        _find_ends_of_one(games, limit, settle, rooms, other, index(room), ending, ownership)
+
+
+def new_rooms(count: int, points: int) -> tuple[Scratch, np.ndarray]:
+    """Room for `find_ends` in so many threads."""
+    one = new_scratch(points)
+    return Scratch(*(np.stack([array] * count) for array in one)), np.zeros((count, points), np.int8)
 
 
 @kernel

@@ -17,7 +17,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,10 +28,11 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from ..files import write_atomically
+from .config import TrainingConfig, from_toml, to_toml
 from .report import Metrics, read_metrics
 from .self_play import Step
 
-_HEADER = struct.Struct("<4sIQI")  # mark, payload length, step, CRC of the payload
+_HEADER = struct.Struct("<4sIQI")  # mark, payload length, step, CRC of all but itself
 _MARK = b"step"
 
 
@@ -53,7 +54,7 @@ class Journal:
                 if mark != _MARK or length != self._payload_size:
                     break
                 payload = file.read(length)
-                if len(payload) != length or zlib.crc32(payload) != check:
+                if len(payload) != length or _check(length, number, payload) != check:
                     break
                 end = file.tell()
                 yield number, self._unpack(payload)
@@ -64,7 +65,7 @@ class Journal:
         if self._file is None:
             self._file = self.path.open("ab", buffering=0)
         payload = b"".join(array.tobytes() for array in step)
-        data = _HEADER.pack(_MARK, len(payload), number, zlib.crc32(payload)) + payload
+        data = _HEADER.pack(_MARK, len(payload), number, _check(len(payload), number, payload)) + payload
         while data:  # a full disk writes a part first, then raises
             data = data[self._file.write(data) :]
 
@@ -92,6 +93,10 @@ class Journal:
         return Step(*arrays)
 
 
+def _check(length: int, number: int, payload: bytes) -> int:
+    return zlib.crc32(payload, zlib.crc32(_HEADER.pack(_MARK, length, number, 0)))
+
+
 class RunFolder:
     """The folder of one run; `open` before use."""
 
@@ -115,13 +120,17 @@ class RunFolder:
                 raise ValueError(f"{self.path} is in use: another training process works on it")
             yield self
 
-    def write_config(self, text: str) -> None:
+    def write_config(self, config: TrainingConfig) -> None:
         """Keep the settings."""
-        write_atomically(self.path / "config.toml", text.encode())
+        write_atomically(self.path / "config.toml", to_toml(config).encode())
 
-    def read_config(self) -> str:
-        """The settings kept."""
-        return (self.path / "config.toml").read_text()
+    def read_config(self) -> TrainingConfig:
+        """The settings kept. ValueError, naming the file, if it is damaged."""
+        path = self.path / "config.toml"
+        try:
+            return from_toml(path.read_text())
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
 
     # --- where things are -------------------------------------------------------------------------------------------
 
@@ -145,7 +154,8 @@ class RunFolder:
 
     def save_state(self, tensors: dict[str, Tensor], info: dict[str, Any]) -> None:
         """Commit: from now on the run goes on from here."""
-        write_atomically(self._state, save_tensors(tensors, {"info": json.dumps(info)}))
+        metadata = {"info": json.dumps(info), "check": _checksum(tensors)}
+        write_atomically(self._state, save_tensors(tensors, metadata))
 
     def load_state(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """What was committed last, or None if nothing was. ValueError if the file is damaged."""
@@ -153,15 +163,25 @@ class RunFolder:
             return None
         try:
             with safe_open(self._state, framework="pt") as file:
-                info = json.loads((file.metadata() or {})["info"])
-                return {name: file.get_tensor(name) for name in file.keys()}, info  # noqa: SIM118
+                metadata = file.metadata() or {}
+                info = json.loads(metadata["info"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            if metadata["check"] != _checksum(tensors):
+                raise ValueError("the check sum is wrong")
+            return tensors, info
         except (SafetensorError, KeyError, ValueError) as error:
             newest = max(self.iterations(), default=None)
             advice = "" if newest is None else f"; its networks are whole: train --init {self.checkpoint(newest)}"
             raise ValueError(f"{self._state} is damaged ({str(error)[:60]}), and nothing was changed{advice}") from None
 
-    def tidy(self, iteration: int) -> None:
-        """Remove what belongs to no iteration any more, the last finished one being `iteration`."""
+    def tidy(self, iteration: int, kept: Callable[[int], bool]) -> None:
+        """Remove what is needed no more, the last finished iteration being `iteration`.
+
+        kept: whether the network of an iteration is to stay; the last one, those after it and 0 always do.
+        """
+        for i in self.iterations():
+            if 0 < i < iteration and not kept(i):
+                self.checkpoint(i).unlink()
         for path in self.replay.glob("*.journal"):
             if path.stem.isdigit() and int(path.stem) <= iteration:
                 path.unlink()
@@ -188,6 +208,14 @@ class RunFolder:
     def read_metrics(self) -> list[Metrics]:
         """All that is there."""
         return read_metrics(self.metrics_path)
+
+
+def _checksum(tensors: dict[str, Tensor]) -> str:
+    """CRC of all tensors; the format of the file has none of its own."""
+    check = 0
+    for name in sorted(tensors):
+        check = zlib.crc32(tensors[name].numpy().tobytes(), check)
+    return str(check)
 
 
 def _try_lock(file: IO[bytes]) -> bool:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,12 @@ from .trainer import Trainer, check_finite
 _LEARN = 3  # what a random stream is for; self_play has 1 and 2
 _REPORT_SECONDS = 30.0
 _REPORT_GAMES = 6
+# What a run that goes on cannot change: its network, its games in play, and how the journal's steps become games.
+_FIXED = (
+    "board_size", "seed", "network", "self_play.games", "self_play.move_limit", "self_play.rules", "self_play.komi",
+    "self_play.komi_spread", "self_play.random_openings", "self_play.end_when_settled", "self_play.resign_below",
+    "self_play.resign_played_out",
+)  # fmt: skip
 
 
 class Stopped(Exception):
@@ -80,6 +87,7 @@ class Training:
             self._commit()
             return False
         tensors, info = saved
+        _check_same(from_toml(info["config"]), self.config)
         self.trainer.restore({k.removeprefix("trainer."): v for k, v in tensors.items() if k.startswith("trainer.")})
         self.evaluator.update(self.trainer.average)
         self.self_play.restore(to_arrays(tensors, "play.", unsigned=("games.policy",)))
@@ -89,7 +97,7 @@ class Training:
         lines = [line for line in self.folder.read_metrics() if line["iteration"] < self.iteration]
         self.history = [*lines, info["metrics"]] if info["metrics"] else lines
         self.folder.write_metrics(self.history)
-        self.folder.tidy(self.iteration)
+        self.folder.tidy(self.iteration, self._is_kept)
         return True
 
     def _commit(self, metrics: Metrics | None = None) -> None:
@@ -99,6 +107,7 @@ class Training:
         info = {
             "iteration": self.iteration, "games": self.games, "positions": self.replay.positions,
             "minutes": self.minutes, "matches": self.strength.played, "metrics": metrics,
+            "config": to_toml(self.config),
         }  # fmt: skip
         self.folder.save_state(tensors, info)
 
@@ -109,6 +118,11 @@ class Training:
         )
         save_checkpoint(self.folder.checkpoint(iteration), self.trainer.average, checkpoint)
 
+    def _is_kept(self, iteration: int) -> bool:
+        """Whether a network is kept for good: every so many are, and those that were measured."""
+        measured = any(row[0] == iteration for row in self.strength.played)
+        return iteration % self.config.checkpoint_every == 0 or measured
+
     # --- running ----------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
@@ -118,7 +132,7 @@ class Training:
             while not self.is_done():
                 metrics = self.iterate()
                 self.folder.append_metrics(metrics)
-                self.folder.tidy(self.iteration)
+                self.folder.tidy(self.iteration, self._is_kept)
                 self.history.append(metrics)
                 self.display.iteration(metrics)
                 events.write(metrics)
@@ -156,16 +170,17 @@ class Training:
         self.evaluator.update(self.trainer.average)
         self.iteration, self.games = number, self.games + len(records.id)
         self.self_play.version = number
+        before = self.minutes
+        self.minutes += clock.total() / 60  # now, since the last network of a run is measured
         measured = self._measure(clock)
         seconds = clock.total()
-        self.minutes += seconds / 60
+        self.minutes = before + seconds / 60
         metrics: Metrics = {
             "iteration": number, "minutes": round(self.minutes, 4), "seconds": seconds, "games": self.games,
             "positions": self.replay.positions, "steps": self.trainer.steps, "window": self.replay.samples,
             **play_metrics, **learned, **measured, "time": clock.parts(),
         }  # fmt: skip
-        if number % self.config.checkpoint_every == 0 or measured or self.is_done():
-            self._save_network(number)
+        self._save_network(number)
         self._commit(metrics)
         return metrics
 
@@ -185,6 +200,7 @@ class Training:
                 done += len(parts[-1].id)
         search = play.search
         before, network, began, made = search.evaluations, search.network_seconds, time.perf_counter(), 0
+        known = done
         try:
             while done < wanted:
                 self._check_stop()
@@ -206,7 +222,7 @@ class Training:
         speeds = {
             "positions_per_second": made / seconds, "evals_per_second": (search.evaluations - before) / seconds
         }  # fmt: skip
-        return records, {**_game_metrics(records), **speeds, "games_per_second": len(records.id) / seconds}
+        return records, {**_game_metrics(records), **speeds, "games_per_second": (done - known) / seconds}
 
     def _learn(self, number: int, clock: "_Clock") -> Metrics:
         """Training steps, so many that each position is used as often as the settings say."""
@@ -307,6 +323,16 @@ def _game_metrics(records: Records) -> dict[str, Any]:
     }
 
 
+def _check_same(before: TrainingConfig, now: TrainingConfig) -> None:
+    """ValueError if a setting was changed that a run cannot change in the middle."""
+    for name in _FIXED:
+        old, new = (attrgetter(name)(config) for config in (before, now))
+        if old != new:
+            raise ValueError(
+                f"this run has {name} {old}, which cannot change to {new} any more: begin another with --run"
+            )
+
+
 def train(
     config: TrainingConfig | None,
     run: str,
@@ -321,15 +347,34 @@ def train(
     Stopped if `stop` was set. ValueError or OSError, in one sentence, if it cannot be done.
     """
     folder, display = RunFolder(run), display or Display()
+    try:
+        return _train(config, folder, display, init, stop, changes)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:  # a full disk does not say whose
+            raise OSError(error.errno, error.strerror, str(folder.path)) from None
+        raise
+
+
+def _train(
+    config: TrainingConfig | None,
+    folder: RunFolder,
+    display: Display,
+    init: str | None,
+    stop: threading.Event | None,
+    changes: Callable[[TrainingConfig], TrainingConfig] | None,
+) -> Training:
     begun = folder.exists
     with folder.open(), display:
         if begun:
-            config = from_toml(folder.read_config())
+            config = folder.read_config()
             config = changes(config) if changes else config
         config = config or TrainingConfig()
         training = Training(folder, config, display, stop)
-        folder.write_config(to_toml(config))
+        if not begun:
+            folder.write_config(config)
         resumed = training.start(init)
+        if begun:  # not before: what cannot go on stays as it was
+            folder.write_config(config)
         display.start(_summary(config), str(folder.path), resumed, config.iterations, config.minutes, training.history)
         training.run()
         return training

@@ -42,8 +42,6 @@ class Strength:
         matches = []
         for opponent in self.opponents(iteration):
             with self._player(opponent, 2 * len(openings), seed) as other:
-                if other is None:
-                    continue
                 result = play_match(ours, other, openings, partial(progress, opponent))
             self.played.append([iteration, opponent, result.wins, result.losses, result.draws])
             matches.append({
@@ -51,11 +49,14 @@ class Strength:
                 "visits": settings.visits,
             })  # fmt: skip
         ratings = elo_ratings([(f"iteration {i}", *row) for i, *row in self.played], UNTRAINED)
-        rating = ratings.get(name, ratings[UNTRAINED])
-        return Measurement(rating.elo, rating.error, matches)
+        return Measurement(*ratings[name], matches)
 
     def opponents(self, iteration: int) -> list[str]:
-        """Whom to play now, by name; whoever was beaten clearly twice in a row is left out, but somebody stays."""
+        """Whom to play now, by name.
+
+        Whoever was beaten clearly twice in a row is left out, and a GNU Go that is not installed; but somebody stays.
+        The untrained network is there the first time: all ratings are relative to it.
+        """
         names = []
         for name in self.config.measure.opponents:
             if name == "previous":
@@ -63,9 +64,11 @@ class Strength:
                 name = f"iteration {earlier[-1]}" if earlier else UNTRAINED
             elif name == "untrained":
                 name = UNTRAINED
-            if name not in names and not self._too_weak(name):
+            if name not in names and not self._too_weak(name) and _is_here(name):
                 names.append(name)
-        return names or [UNTRAINED]
+        if UNTRAINED not in names and (not names or not self.played):
+            names.append(UNTRAINED)
+        return names
 
     def _too_weak(self, name: str) -> bool:
         scores = [
@@ -74,17 +77,13 @@ class Strength:
         return len(scores) >= 2 and min(scores[-2:]) >= _TOO_WEAK
 
     @contextlib.contextmanager
-    def _player(self, name: str, games: int, seed: int) -> Iterator[Player | None]:
-        """The opponent of that name; None for a GNU Go that is not installed."""
+    def _player(self, name: str, games: int, seed: int) -> Iterator[Player]:
+        """The opponent of that name."""
         player: Player
         if name == "random":
             player = RandomPlayer(seed)
         elif name.startswith("gnugo:"):
-            try:
-                player = gnugo_player(int(name.partition(":")[2]))
-            except ValueError:
-                yield None
-                return
+            player = gnugo_player(int(name.partition(":")[2]))
         else:
             network = load_network(self.folder.checkpoint(int(name.split()[1])))
             evaluator = Evaluator(network, self.config.device)
@@ -95,3 +94,13 @@ class Strength:
             yield player
         finally:
             player.close()
+
+
+def _is_here(name: str) -> bool:
+    """False for a GNU Go that is not installed."""
+    if name.startswith("gnugo:"):
+        try:
+            gnugo_player()
+        except ValueError:
+            return False
+    return True

@@ -4,6 +4,7 @@ A position is never stored, only the move made in it and what the search said of
 the moves again, so they cannot know anything that came later, and a position on 9×9 takes about 170 bytes.
 """
 
+import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from ..game.sgf import rules_text
 PASSES, LIMIT, SETTLED, RESIGNED = 1, 2, 3, 4
 ENDINGS = {PASSES: "passes", LIMIT: "limit", SETTLED: "settled", RESIGNED: "resigned"}
 POLICY_UNIT = 65535  # a probability of 1
+_CHECK = "check"  # the name of the check sum in a file
 
 
 class Records(NamedTuple):
@@ -82,6 +84,7 @@ def join_records(parts: Sequence[Records], size: int) -> Records:
 def to_bytes(records: Records) -> bytes:
     """The records as a safetensors file."""
     arrays = {name: np.ascontiguousarray(array) for name, array in records._asdict().items()}
+    arrays[_CHECK] = _checksum(records)
     return save_arrays(arrays, {"format": "mini-alphago games", "version": "1"})
 
 
@@ -89,11 +92,22 @@ def from_bytes(data: bytes) -> Records:
     """The records that `to_bytes` wrote. ValueError, in one sentence, if it is anything else."""
     try:
         arrays = load_arrays(data)
+        check = arrays.pop(_CHECK, None)
         records = Records(**arrays)
         _check(records)
+        if not np.array_equal(check, _checksum(records)):
+            raise ValueError("the check sum is wrong")
         return records
-    except (SafetensorError, TypeError, ValueError) as error:
+    except (SafetensorError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"not a whole file of games ({str(error)[:80]})") from None
+
+
+def _checksum(records: Records) -> np.ndarray:
+    """[1] uint32: CRC of all arrays; the format of the file has none of its own."""
+    check = 0
+    for array in records:
+        check = zlib.crc32(np.ascontiguousarray(array).data, check)
+    return np.array([check], np.uint32)
 
 
 def _check(records: Records) -> None:
@@ -106,7 +120,7 @@ def _check(records: Records) -> None:
         if array.dtype != like.dtype or array.shape != (rows, *like.shape[1:]):
             raise ValueError(f"{name} has the wrong shape or type")
     if games and (
-        records.first.min() < 0 or records.length.min() < 0 or (records.first + records.length).max() > moves
+        records.first.min() < 0 or records.length.min() < 0 or (records.first > moves - records.length).any()
     ):
         raise ValueError("games lie outside the moves")
     if moves and (records.move.min() < 0 or records.move.max() > records.size**2):

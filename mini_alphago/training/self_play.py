@@ -10,12 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..game import get_rules, scoring, state
+from ..game import get_rules, state
 from ..game.rules import KO_CODES, SCORING_CODES
 from ..mcts import Search
 from ..mcts.search import Evaluates
+from ..threads import available_cores
 from .config import SelfPlaySettings
-from .endings import find_ends, play_random, replay_moves
+from .endings import find_ends, new_rooms, play_random, replay_moves
 from .records import POLICY_UNIT, RESIGNED, Records, join_records, no_records
 
 _GAME, _STEP = 1, 2  # what a random stream is for
@@ -67,8 +68,7 @@ class SelfPlay:
         self._played_out = np.zeros(slots, bool)
         self._doubt = np.zeros((slots, 3), np.int32)  # by player: moves in a row with a value below resignation
         self._doubted = np.zeros(slots, np.uint8)
-        self._scratch = scoring.new_scratch(points)
-        self._other = np.zeros(points, np.int8)
+        self._rooms, self._other = new_rooms(available_cores(), points)
         self._ending = np.zeros(slots, np.uint8)
         self._owner = np.zeros((slots, points), np.int8)
         self._set_rules()
@@ -122,7 +122,7 @@ class SelfPlay:
         moves[moving] = step.move[moving]
         self.search.advance_all(moves, keep_tree=False)
         settle = self.settings.end_when_settled
-        find_ends(self.search.roots, self.limit, settle, self._scratch, self._other, self._ending, self._owner)
+        find_ends(self.search.roots, self.limit, settle, self._rooms, self._other, self._ending, self._owner)
         self._ending[resigned] = RESIGNED
         ended = np.flatnonzero(active & (self._ending > 0)).tolist()
         finished = [self._record(g) for g in ended]
@@ -209,7 +209,7 @@ class SelfPlay:
             "sampled": self._sampled.copy(),
             "played_out": self._played_out.copy(),
             "doubt": self._doubt.copy(),
-            "counters": np.array([self.steps, self.next_id]),
+            "counters": np.array([self.steps, self.next_id, self.version]),
         }
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
@@ -220,7 +220,7 @@ class SelfPlay:
             self._start_game(g)  # idle
         self._wanted = wanted
         self._sampled[:], self._played_out[:], self._doubt[:] = saved["sampled"], saved["played_out"], saved["doubt"]
-        self.steps, self.next_id = saved["counters"].tolist()
+        self.steps, self.next_id, self.version = saved["counters"].tolist()
         roots = self.search.roots
         for i, g in enumerate(saved["slots"].tolist()):
             first, length = int(games.first[i]), int(games.length[i])

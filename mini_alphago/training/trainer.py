@@ -1,6 +1,7 @@
 """`Trainer`: a network learns from positions, what the search said of them, and how their games ended."""
 
 import copy
+import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ..files import write_atomically
 from ..model import Checkpoint, Network, NetworkOutput, get_encoding, load_checkpoint, save_checkpoint
 from ..model.evaluator import cpu_has_bf16
 from .config import LearningSettings
@@ -158,11 +160,18 @@ class Trainer:
     # --- to disk and back -------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str], checkpoint: Checkpoint | None = None) -> None:
-        """Write the network (its averaged weights, if there are any), atomically: a checkpoint, or weights if `.pt`."""
-        if Path(path).suffix in (".pt", ".pth"):
-            torch.save(self.average.state_dict(), path)
-        else:
+        """Write the network (its averaged weights, if there are any), atomically.
+
+        A checkpoint; or, if the name ends in `.pt`, weights alone, as the tutorial has them: for its network only.
+        """
+        if Path(path).suffix not in (".pt", ".pth"):
             save_checkpoint(path, self.average, checkpoint)
+            return
+        if self.network.config.family != "tutorial":
+            raise ValueError(f"{path}: a .pt file holds the tutorial's network only; name it .safetensors")
+        data = io.BytesIO()
+        torch.save(self.average.state_dict(), data)
+        write_atomically(path, data.getvalue())
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Take the weights of a file that `save` wrote, for a network of the same shape. CheckpointError if not."""

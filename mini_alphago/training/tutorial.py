@@ -65,11 +65,10 @@ def _positions(
     batch = maker.make(records, game, at, np.zeros(length, np.int64))
     planes = batch.planes.numpy() * encoding.scale[:, None, None]
     policy = records.policy[records.first[g] : records.first[g] + length].astype(np.float32) / POLICY_UNIT
-    if temperature > 0:
-        with np.errstate(divide="ignore"):
-            policy[:threshold] = np.exp(np.log(policy[:threshold]) / temperature)
-    sure = threshold if temperature > 0 else 0
-    policy[sure:] = np.eye(policy.shape[1])[policy[sure:].argmax(axis=1)]
+    sure = min(threshold, length) if temperature > 0 else 0
+    if sure:
+        policy[:sure] = (policy[:sure] / policy[:sure].max(axis=1, keepdims=True)) ** (1 / temperature)
+    policy[sure:] = np.eye(policy.shape[1])[records.move[records.first[g] + sure : records.first[g] + length]]
     policy /= policy.sum(axis=1, keepdims=True)
     value = batch.value.numpy()
     return [
