@@ -40,6 +40,7 @@ bench: $(READY)  ## Measure speed on this machine
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/network.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/training.py
 
 clean:  ## Remove .venv and caches
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
