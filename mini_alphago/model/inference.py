@@ -7,7 +7,7 @@ A backend takes planes as bytes and returns what `NetworkOutput` holds, as NumPy
 import copy
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -112,7 +112,7 @@ class CudaGraphBackend:
             self._ready = torch.compile(self._plain.ready, dynamic=False)
         self._device = device
         self._largest = largest
-        self._graphs: dict[tuple[int, ...], tuple[torch.cuda.CUDAGraph, Tensor, tuple[Tensor, ...]]] = {}
+        self._graphs: dict[tuple[int, ...], _Captured] = {}
 
     @torch.inference_mode()
     def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
@@ -129,13 +129,13 @@ class CudaGraphBackend:
     def _run(self, planes: np.ndarray) -> tuple[Tensor, ...]:
         size = min(self._largest, 1 << max(0, len(planes) - 1).bit_length())
         shape = (size, *planes.shape[1:])
-        graph, inputs, outputs = self._graphs.get(shape) or self._capture(shape)
-        inputs.numpy()[: len(planes)] = planes
-        graph.replay()
+        captured = self._graphs.get(shape) or self._capture(shape)
+        captured.inputs.numpy()[: len(planes)] = planes
+        captured.graph.replay()
         torch.cuda.current_stream(self._device).synchronize()
-        return tuple(part[: len(planes)].clone() for part in outputs)
+        return tuple(part[: len(planes)].clone() for part in captured.outputs)
 
-    def _capture(self, shape: tuple[int, ...]) -> tuple[torch.cuda.CUDAGraph, Tensor, tuple[Tensor, ...]]:
+    def _capture(self, shape: tuple[int, ...]) -> "_Captured":
         inputs = torch.zeros(shape, dtype=torch.int8).pin_memory()
         on_device = torch.zeros(shape, dtype=torch.int8, device=self._device)
         stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
@@ -150,8 +150,17 @@ class CudaGraphBackend:
             on_device.copy_(inputs, non_blocking=True)
             for target, part in zip(outputs, self._ready(on_device), strict=True):
                 target.copy_(part, non_blocking=True)
-        self._graphs[shape] = (graph, inputs, outputs)
+        self._graphs[shape] = _Captured(graph, inputs, on_device, outputs)
         return self._graphs[shape]
+
+
+class _Captured(NamedTuple):
+    """A graph and all memory that it knows by address only: what nobody holds would be given to somebody else."""
+
+    graph: torch.cuda.CUDAGraph
+    inputs: Tensor  # pinned, on the host
+    on_device: Tensor
+    outputs: tuple[Tensor, ...]  # pinned, on the host
 
 
 class OpenVinoBackend:

@@ -48,3 +48,28 @@ def test_mixed_sizes_and_symmetries() -> None:
         evaluator = Evaluator(network, "cuda", average_symmetries=average)
         games = stack_boards(boards)
         assert disagreement(exact.evaluate(games), evaluator.evaluate(games)) is None
+
+
+def test_a_graph_keeps_its_memory_to_itself() -> None:
+    """Whatever is allocated after a capture is not written by the graph, and does not change its answers."""
+    import torch
+
+    evaluator = Evaluator(trained(KataGoNetwork(3, 32)), "cuda")
+    planes, sizes = np.resize(trial_planes(evaluator.encoding, 9), (256, 22, 9, 9)), np.full(256, 9)
+    first = evaluator.run(planes, sizes)
+    others = [torch.full((256 * 22 * 81 // 4,), 7.0, device="cuda") for _ in range(64)]
+    again = evaluator.run(planes, sizes)
+    assert all(bool((other == 7.0).all()) for other in others)
+    np.testing.assert_array_equal(first.value, again.value)
+    np.testing.assert_array_equal(first.policy, again.policy)
+
+
+def test_update_changes_the_weights_of_captured_graphs() -> None:
+    networks = [trained(KataGoNetwork(3, 32)), KataGoNetwork(3, 32).eval()]
+    for compiled in (False, True):
+        evaluator = Evaluator(networks[0], "cuda", compiled=compiled)
+        planes, sizes = trial_planes(evaluator.encoding, 9), np.full(16, 9)
+        for network in (networks[0], networks[1], networks[0]):
+            evaluator.update(network)
+            exact = Evaluator(network, "cpu", "f32", engine="torch").run(planes, sizes)
+            assert disagreement(exact, evaluator.run(planes, sizes)) is None
