@@ -45,7 +45,7 @@ def pruned_visits(trees: Trees, g: int, options: Options, out: Any) -> None:
     total, best = 0, first
     for e in range(first, first + count):
         total += visits[e]
-        if visits[e] > visits[best]:
+        if visits[e] > visits[best] or (visits[e] == visits[best] and prior[e] > prior[best]):  # as `summarize_game`
             best = e
         out[e - first] = visits[e]
     if options.forced_playouts <= 0 or total == 0:

@@ -78,11 +78,20 @@ class PolicyValueNetwork(nn.Module):
         mask [B, 1, N, N] is true on the board, None if boards fill the tensor. Linear layers know each point by its
         place, so a smaller board, unlike in a network with pooled heads, is a game of its own to this network.
         """
+        return self.answers(self.trunk(x, mask), mask)
+
+    def trunk(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Planes [B, C, N, N] → what all heads look at, [B, filters, N, N]."""
         _check_planes(x, self.config)
         board = board_mask(mask)
         x = activate(self.bn_input, self.conv_input(clear_off_board(x, board)), board)
         for block in self.residual_blocks:
             x = block(x, board)
+        return x
+
+    def answers(self, x: Tensor, mask: Tensor | None = None) -> NetworkOutput:
+        """What the heads say of the trunk's features."""
+        board = board_mask(mask)
         policy: Tensor = self.policy_fc(activate(self.policy_bn, self.policy_conv(x), board).flatten(1))
         value: Tensor = self.value_fc1(activate(self.value_bn, self.value_conv(x), board).flatten(1))
         value = full_precision(self.value_fc2(F.relu(value, inplace=True)))
@@ -170,12 +179,20 @@ class KataGoNetwork(nn.Module):
         With pooled heads a board gives the same answers alone and masked in a larger tensor, in training too if all
         boards of the batch are the same.
         """
+        return self.answers(self.trunk(x, mask), mask)
+
+    def trunk(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Planes [B, C, N, N] → what all heads look at, [B, channels, N, N]."""
         _check_planes(x, self.config)
         board = board_mask(mask)
         x = activate(self.initial_bn, self.initial_conv(clear_off_board(x, board)), board)
         for block in self.blocks:
             x = block(x, board)
-        x = activate(self.final_bn, x, board)
+        return activate(self.final_bn, x, board)
+
+    def answers(self, x: Tensor, mask: Tensor | None = None) -> NetworkOutput:
+        """What the heads say of the trunk's features."""
+        board = board_mask(mask)
         return NetworkOutput(
             policy=self.policy_head(x, board),
             value=self.value_head(x, board).squeeze(1),

@@ -192,6 +192,8 @@ class LearningSettings:
     """Weight of the final score's error (Huber, in board sizes), if the network says it."""
     ownership_weight: float = 1.0
     """Weight of the final ownership's squared error, likewise."""
+    reply_weight: float = 0.0
+    """Weight of the policy's error for the opponent's reply, by a head that is there for learning only; 0: none."""
     search_value: float = 0.25
     """Share of the search's value in the value to learn; the rest is the result of the game."""
     precision: Literal["auto", "f32", "bf16"] = "auto"
@@ -204,6 +206,7 @@ class LearningSettings:
             "batch_size": (2, 65536), "uses": (0.01, 100.0), "learning_rate": (0.0, 10.0), "warmup_steps": (0, 10**6),
             "weight_decay": (0.0, 10.0), "clip": (0.0, 1e6), "ema": (0.0, 0.99999), "value_weight": (0.0, 100.0),
             "score_weight": (0.0, 100.0), "ownership_weight": (0.0, 100.0), "search_value": (0.0, 1.0),
+            "reply_weight": (0.0, 100.0),
         })  # fmt: skip
 
 

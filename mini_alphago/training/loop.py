@@ -244,6 +244,7 @@ class Training:
             self.display.phase("training", i + 1, steps)
         losses = {name: float(torch.stack([part[name] for part in found]).mean()) for name in found[0]}
         check_finite(losses)
+        self.trainer.check_weights()
         seconds = time.perf_counter() - began
         clock.add("training", seconds)
         rate = self.trainer.optimizer.param_groups[0]["lr"]

@@ -92,7 +92,7 @@ def from_bytes(data: bytes) -> Records:
     """The records that `to_bytes` wrote. ValueError, in one sentence, if it is anything else."""
     try:
         arrays = load_arrays(data)
-        check = arrays.pop(_CHECK, None)
+        check = arrays.pop(_CHECK, np.zeros(0, np.uint32))
         records = Records(**arrays)
         _check(records)
         if not np.array_equal(check, _checksum(records)):

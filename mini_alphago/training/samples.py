@@ -25,6 +25,8 @@ class Batch(NamedTuple):
     score: Tensor | None = None  # [B] float32 points
     ownership: Tensor | None = None  # [B, N²] float32 in [-1, 1]
     counted: Tensor | None = None  # [B] float32: 1 where score and ownership are known, 0 where somebody resigned
+    reply: Tensor | None = None  # [B, N² + 1] float32: the opponent's policy one move later, sums of 1
+    replied: Tensor | None = None  # [B] float32: 1 where that is known, 0 at the end or after a fast search
 
     def to(self, device: torch.device) -> "Batch":
         """The same on a device."""
@@ -78,17 +80,27 @@ class SampleMaker:
         sign = np.where(self._games.info["to_move"] == BLACK, 1, -1).astype(np.float32)
         result = np.sign(records.score[game]) * sign
         value = (1 - search_value) * result + search_value * records.value[rows]
-        policy = np.take_along_axis(records.policy[rows], sources, axis=1).astype(np.float32)
-        policy /= np.maximum(policy.sum(axis=1, keepdims=True), 1 / POLICY_UNIT)
+        last = at + 1 >= records.length[game]
+        after = np.where(last, rows, rows + 1)
+        replied = ~last & (records.full[after] > 0)
         ownership = np.take_along_axis(records.ownership[game], sources[:, :-1], axis=1) * sign[:, None]
         return Batch(
             torch.from_numpy(out.reshape(len(game), self.encoding.planes, size, size)),
-            torch.from_numpy(policy),
+            torch.from_numpy(_turned_policy(records.policy[rows], sources)),
             torch.from_numpy(value.astype(np.float32)),
             torch.from_numpy(records.score[game] * sign),
             torch.from_numpy(ownership),
             torch.from_numpy((records.ending[game] != RESIGNED).astype(np.float32)),
+            torch.from_numpy(_turned_policy(records.policy[after], sources)),
+            torch.from_numpy(replied.astype(np.float32)),
         )
+
+
+def _turned_policy(policy: np.ndarray, sources: np.ndarray) -> np.ndarray:
+    """[B, A] float32 probabilities from stored ones ([B, A] uint16), each row turned as `sources` ([B, A]) says."""
+    turned = np.take_along_axis(policy, sources, axis=1).astype(np.float32)
+    turned /= np.maximum(turned.sum(axis=1, keepdims=True), 1 / POLICY_UNIT)
+    return turned
 
 
 def usable(records: Records) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,16 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..files import write_atomically
-from ..model import Checkpoint, Network, NetworkOutput, get_encoding, load_checkpoint, save_checkpoint
+from ..model import (
+    Checkpoint,
+    Network,
+    NetworkOutput,
+    PolicyHead,
+    PooledPolicyHead,
+    get_encoding,
+    load_checkpoint,
+    save_checkpoint,
+)
 from ..model.evaluator import cpu_has_bf16
 from .config import LearningSettings
 from .samples import Batch
@@ -27,16 +36,18 @@ _FLAT_UNTIL = 0.5  # of the run the learning rate stays where it is; then it fal
 _FALLS_TO = 0.1
 
 
-def losses(out: NetworkOutput, batch: Batch, settings: LearningSettings) -> dict[str, Tensor]:
+def losses(
+    out: NetworkOutput, batch: Batch, settings: LearningSettings, reply: Tensor | None = None
+) -> dict[str, Tensor]:
     """What there is to minimise, means over the batch; `total_loss` is their weighted sum.
 
     policy_loss: KL divergence from the target, as in the tutorial: cross-entropy less the target's own entropy, which
     is no matter to the gradient, so that a perfect policy has 0. value_loss: squared error. score_loss: Huber loss of
-    the error in board sizes. ownership_loss: squared error, mean over points. The last two count only where the game
-    was counted.
+    the error in board sizes. ownership_loss: squared error, mean over points. These two count only where the game was
+    counted. reply_loss: as policy_loss, of the logits `reply` for the opponent's answer, where it is known.
     """
     log_policy = F.log_softmax(out.policy, dim=1)
-    target_entropy = -torch.xlogy(batch.policy, batch.policy).sum(dim=1).mean()
+    target_entropy = _entropy(batch.policy).mean()
     policy_loss = -(batch.policy * log_policy).sum(dim=1).mean() - target_entropy
     value_loss = F.mse_loss(out.value, batch.value)
     parts = {
@@ -54,7 +65,16 @@ def losses(out: NetworkOutput, batch: Batch, settings: LearningSettings) -> dict
         parts["ownership_loss"] = (share * (out.ownership - batch.ownership).square().mean(dim=1)).sum()
         total = total + settings.score_weight * parts["score_loss"]
         total = total + settings.ownership_weight * parts["ownership_loss"]
+    if reply is not None and batch.reply is not None and batch.replied is not None:
+        divergence = -(batch.reply * F.log_softmax(reply, dim=1)).sum(dim=1) - _entropy(batch.reply)
+        parts["reply_loss"] = (divergence * batch.replied).sum() / batch.replied.sum().clamp(min=1)
+        total = total + settings.reply_weight * parts["reply_loss"]
     return {"total_loss": total, **parts}
+
+
+def _entropy(policy: Tensor) -> Tensor:
+    """[B] of policies [B, A]."""
+    return -torch.xlogy(policy, policy).sum(dim=1)
 
 
 class Trainer:
@@ -71,8 +91,11 @@ class Trainer:
         self.learning_rate = learning_rate
         self.device = next(network.parameters()).device
         self.steps = 0
+        self.reply_head = _reply_head(network).to(self.device) if self.settings.reply_weight else None
         self.optimizer = self._make_optimizer()
         self.average: Network = copy.deepcopy(network).eval().requires_grad_(False) if self.settings.ema else network
+        states = zip(self.average.state_dict().values(), network.state_dict().values(), strict=True)
+        self._averaged = [(mean, now) for mean, now in states if mean is not now]
         self._scale = None
         if network.config.encoding != "custom":
             scale = get_encoding(network.config.encoding).scale
@@ -85,8 +108,9 @@ class Trainer:
         return cpu_has_bf16() if self.device.type == "cpu" else self.device.type == "cuda"
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
-        decayed = [p for p in self.network.parameters() if p.ndim > 1]
-        others = [p for p in self.network.parameters() if p.ndim <= 1]
+        parameters = [*self.network.parameters(), *(self.reply_head.parameters() if self.reply_head else ())]
+        decayed = [p for p in parameters if p.ndim > 1]
+        others = [p for p in parameters if p.ndim <= 1]
         decay = self.settings.weight_decay
         groups: list[dict[str, Any]] = [
             {"params": decayed, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}
@@ -122,8 +146,10 @@ class Trainer:
         self.network.train()
         self.optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16):
-            out = self.network.outputs(planes.contiguous(memory_format=torch.channels_last))
-        parts = losses(out, batch, self.settings)
+            trunk = self.network.trunk(planes.contiguous(memory_format=torch.channels_last))
+            out = self.network.answers(trunk)
+            reply = self.reply_head(trunk) if self.reply_head else None
+        parts = losses(out, batch, self.settings, reply)
         parts["total_loss"].backward()  # type: ignore[no-untyped-call]
         if self.settings.clip:
             nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
@@ -134,14 +160,14 @@ class Trainer:
 
     @torch.no_grad()
     def _update_average(self) -> None:
-        if self.average is self.network:
+        if not self._averaged:
             return
         # Early on the average is to forget the random start quickly.
         keep = min(self.settings.ema, (1 + self.steps) / (10 + self.steps))
-        for mean, now in zip(self.average.state_dict().values(), self.network.state_dict().values(), strict=True):
-            if mean.is_floating_point():
-                mean.lerp_(now, 1 - keep)
-            else:
+        numbers = [pair for pair in self._averaged if pair[0].is_floating_point()]
+        torch._foreach_lerp_([mean for mean, _ in numbers], [now for _, now in numbers], 1 - keep)
+        for mean, now in self._averaged:
+            if not mean.is_floating_point():
                 mean.copy_(now)
 
     def train_epoch(self, data: Sequence[dict[str, Any]], batch_size: int = 32) -> float:
@@ -156,6 +182,11 @@ class Trainer:
             if len(rows) > 1 or len(data) == 1:  # batch norm cannot learn from a single position
                 found.append(self.train_step(Batch(features[rows], policy[rows], value[rows]))["total_loss"])
         return float(np.mean(found))
+
+    def check_weights(self) -> None:
+        """FloatingPointError if some weight is not a finite number: the last step's damage shows in no loss yet."""
+        if not all(bool(torch.isfinite(tensor).all()) for tensor in self.network.state_dict().values()):
+            check_finite({"a weight": float("nan")})
 
     # --- to disk and back -------------------------------------------------------------------------------------------
 
@@ -187,6 +218,8 @@ class Trainer:
         tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
         if self.average is not self.network:
             tensors |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
+        if self.reply_head:
+            tensors |= {f"reply.{name}": tensor for name, tensor in self.reply_head.state_dict().items()}
         for i, memory in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{i}.{name}": value for name, value in memory.items() if value is not None}
         tensors["steps"] = torch.tensor(self.steps)
@@ -201,12 +234,22 @@ class Trainer:
         self.network.load_state_dict(part("network."))
         if self.average is not self.network:
             self.average.load_state_dict(part("average."))
+        if self.reply_head:
+            self.reply_head.load_state_dict(part("reply."))
         memory: dict[int, dict[str, Tensor]] = {}
         for name, value in part("optimizer.").items():
             i, _, field = name.partition(".")
             memory.setdefault(int(i), {})[field] = value
         self.optimizer.load_state_dict({"state": memory, "param_groups": self.optimizer.state_dict()["param_groups"]})
         self.steps = int(tensors["steps"])
+
+
+def _reply_head(network: Network) -> nn.Module:
+    """A policy head like the network's own, for the opponent's reply."""
+    config = network.config
+    if config.board_size is None:
+        return PooledPolicyHead(config.channels, config.head_channels)
+    return PolicyHead(config.channels, config.board_size)
 
 
 def check_finite(losses: dict[str, float]) -> None:

@@ -230,3 +230,19 @@ def test_ready_takes_bytes() -> None:
         encoding.encode(board.games, planes)
         assert planes[0, 20, 0, 0] == 2 * board.komi
         np.testing.assert_allclose(backend(planes, None)[0][0], direct(ready.network, board)[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("engine", ["torch", "openvino"])
+def test_update_takes_the_weights_of_another_network(engine):
+    if engine == "openvino":
+        pytest.importorskip("openvino")
+    first, second = trained(KataGoNetwork(2, 16)), KataGoNetwork(2, 16).eval()
+    evaluator = Evaluator(first, "cpu", "f32", engine=engine, cache_size=10)
+    planes, sizes = trial_planes(evaluator.encoding, 5), np.full(16, 5)
+    for network in (first, second):
+        evaluator.update(network)
+        exact = Evaluator(network, "cpu", "f32", engine="torch")
+        for ours, theirs in zip(evaluator.run(planes, sizes), exact.run(planes, sizes), strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=2e-5)
+    with pytest.raises(ValueError, match="another shape"):
+        evaluator.update(KataGoNetwork(2, 24))
