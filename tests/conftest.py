@@ -1,8 +1,30 @@
 """What all tests share."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Small networks on busy cores: threads that wait for each other would take most of the time."""
+    import torch
+
+    from mini_alphago.threads import set_threads
+
+    before = torch.get_num_threads()
+    set_threads(1)
+    yield
+    set_threads(before)
+
+
+@pytest.fixture
+def plain_torch(one_thread: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch as it comes, in one thread: OpenVINO takes seconds to compile what a test uses for one."""
+    from mini_alphago.model import evaluator
+
+    monkeypatch.setattr(evaluator, "_has_openvino", lambda: False)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

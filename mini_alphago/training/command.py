@@ -41,6 +41,11 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
         quiet: Annotated[bool, arg(help="Print nothing.")] = False,
         config: Annotated[TrainingConfig, arg(name="")] = default,
     ) -> None:
+        if RunFolder(run).exists and (init or (known.preset and not chosen and known.run)):
+            what = "--init" if init else "--preset"
+            raise ValueError(
+                f"{run} is a run with settings and a network of its own: leave {what} out, or begin another"
+            )
         _run(config, run, init, quiet, chosen)
 
     verb.__doc__ = doc

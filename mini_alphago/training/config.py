@@ -231,6 +231,8 @@ class MeasureSettings:
         )
         if not isinstance(self.opponents, tuple) or not all(isinstance(name, str) for name in self.opponents):
             raise ValueError(f"opponents is {self.opponents!r}: it is a list of names")
+        if self.opening_moves == 0 and self.games > 2:
+            raise ValueError("opening_moves is 0: all games would be the same two; it is at least 1, or games is 2")
         for name in self.opponents:
             kind, _, level = name.partition(":")
             known = kind in ("random", "untrained", "previous") and not level

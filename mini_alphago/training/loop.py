@@ -365,6 +365,8 @@ def _train(
     changes: Callable[[TrainingConfig], TrainingConfig] | None,
 ) -> Training:
     begun = folder.exists
+    if config is not None:
+        pick_device(config.device)  # refused before a folder is made
     with folder.open(), display:
         if begun:
             config = folder.read_config()

@@ -6,15 +6,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 
 from mini_alphago.cli import main
-from mini_alphago.model import evaluator, load_checkpoint
-from mini_alphago.threads import set_threads
+from mini_alphago.model import load_checkpoint
 from mini_alphago.training import PRESETS
 
 ROOT = Path(__file__).parents[2]
@@ -25,13 +22,8 @@ SMALL = [
 
 
 @pytest.fixture(autouse=True)
-def small_and_plain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """In a folder of its own; one thread; PyTorch as it comes, since OpenVINO takes seconds to compile a network."""
-    monkeypatch.setattr(evaluator, "_has_openvino", lambda: False)
+def own_folder(plain_torch: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    before = torch.get_num_threads()
-    yield
-    set_threads(before)
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:

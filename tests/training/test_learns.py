@@ -3,8 +3,6 @@
 import dataclasses
 from pathlib import Path
 
-import pytest
-
 from mini_alphago.arena import Player, RandomPlayer, SearchPlayer, play_match, random_openings
 from mini_alphago.model import Evaluator, load_network
 from mini_alphago.training import MeasureSettings, get_preset, train
@@ -19,7 +17,6 @@ def player(run: Path, iteration: int) -> SearchPlayer:
     return SearchPlayer(f"iteration {iteration}", Evaluator(network, "cpu"), VISITS, 5, GAMES, seed=iteration)
 
 
-@pytest.mark.slow
 def test_a_minute_of_training_beats_random_moves_and_its_own_beginning(tmp_path: Path) -> None:
     """≥ 95 % and ≥ 80 % of 40 games: every one of 20 openings twice, colours swapped."""
     tiny = get_preset("tiny")

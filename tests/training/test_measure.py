@@ -1,6 +1,5 @@
 """How strength is measured: whom a network plays, and what the results say."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,7 @@ import torch
 
 from mini_alphago.arena import gnugo_player
 from mini_alphago.game.state import BLACK, WHITE
-from mini_alphago.model import Evaluation, Evaluator, KataGoNetwork, evaluator, save_checkpoint
-from mini_alphago.threads import set_threads
+from mini_alphago.model import Evaluation, Evaluator, KataGoNetwork, save_checkpoint
 from mini_alphago.training import MeasureSettings, SelfPlaySettings, TrainingConfig, measure
 from mini_alphago.training.folder import RunFolder
 from mini_alphago.training.measure import Strength
@@ -19,14 +17,7 @@ from mini_alphago.training.measure import Strength
 GAMES = 8
 
 
-@pytest.fixture(autouse=True)
-def small_and_plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """One thread, and PyTorch as it comes: OpenVINO takes seconds to compile what is used for one."""
-    monkeypatch.setattr(evaluator, "_has_openvino", lambda: False)
-    before = torch.get_num_threads()
-    set_threads(1)
-    yield
-    set_threads(before)
+pytestmark = pytest.mark.usefixtures("plain_torch")
 
 
 def silent(opponent: str, done: int, total: int) -> None:

@@ -12,6 +12,7 @@ from mini_alphago.training.trainer import losses
 
 from .made_up import one_game
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 SETTINGS = LearningSettings(reply_weight=0.5, precision="f32")
 
 

@@ -11,7 +11,6 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,6 @@ from safetensors.torch import load_file
 from mini_alphago import files
 from mini_alphago.game import parse_sgf
 from mini_alphago.model import evaluator, load_network
-from mini_alphago.threads import set_threads
 from mini_alphago.training import (
     LearningSettings,
     MeasureSettings,
@@ -64,13 +62,7 @@ TIMES = {"minutes", "seconds", "time"} | {f"{name}_per_second" for name in ("pos
 Games = dict[int, list[int]]
 
 
-@pytest.fixture(autouse=True)
-def small_and_plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """One thread, and PyTorch as it comes: OpenVINO takes seconds to compile what is used for one."""
-    monkeypatch.setattr(evaluator, "_has_openvino", lambda: False)
-    before = torch.get_num_threads()
-    yield
-    set_threads(before)
+pytestmark = pytest.mark.usefixtures("plain_torch")
 
 
 class StopAt(Display):
@@ -373,7 +365,7 @@ def kill_often(run: Path, kills: int, seed: int, limit: float) -> Games:
 
 
 def check_kills(folder: Path, kills: int, seed: int) -> None:
-    seen = kill_often(folder / "killed", kills, seed, limit=1.0)
+    seen = kill_often(folder / "killed", kills, seed, limit=0.8)
     until = info_of(folder / "killed")["iteration"] + 1
     assert until > 1, "nothing was finished between the kills"
     for name in ("killed", "straight"):
@@ -395,9 +387,8 @@ def test_twenty_kills_lose_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 3, 4])
-def test_sixty_kills_lose_nothing(tmp_path: Path, seed: int) -> None:
-    check_kills(tmp_path, 60, seed)
+def test_sixty_more_kills_lose_nothing(tmp_path: Path) -> None:
+    check_kills(tmp_path, 60, seed=2)
 
 
 # --- everything else that can go wrong ------------------------------------------------------------------------------

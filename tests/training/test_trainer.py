@@ -2,7 +2,6 @@
 
 import copy
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,21 +22,13 @@ from mini_alphago.training import LearningSettings, Trainer
 from mini_alphago.training.samples import Batch
 from mini_alphago.training.trainer import check_finite, losses
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 SIZE = 5
 MOVES = SIZE * SIZE + 1
 PLAIN = LearningSettings(
     warmup_steps=0, weight_decay=0.0, clip=0.0, ema=0.0, value_weight=1.0, score_weight=1.0, ownership_weight=1.0,
     precision="f32",
 )  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Networks as small as these only lose by more, most of all on a busy machine."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def settings(**changes: object) -> LearningSettings:

@@ -1,5 +1,6 @@
 """The tutorial's `self_play_game`, `generate_training_data` and main program, called as it calls them."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,6 @@ import torch
 from mini_alphago.game import BLACK, WHITE, Board
 from mini_alphago.mcts import MCTS
 from mini_alphago.model import PolicyValueNetwork, encode_board, load_network
-from mini_alphago.threads import set_threads
 from mini_alphago.training import Trainer, generate_training_data, self_play_game
 
 SIZE = 5
@@ -18,12 +18,7 @@ PASS = SIZE * SIZE
 Game = list[dict[str, Any]]
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    set_threads(1)
-    yield
-    set_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def make_mcts(seed: int = 1, simulations: int = 8) -> MCTS:
@@ -72,7 +67,7 @@ def test_each_position_is_a_dictionary(game: Game) -> None:
 
 def test_players_take_turns_and_black_begins(game: Game) -> None:
     assert [position["player"] for position in game[:4]] == [BLACK, WHITE, BLACK, WHITE]
-    assert all(one["player"] != next_["player"] for one, next_ in zip(game, game[1:], strict=False))
+    assert all(one["player"] != next_["player"] for one, next_ in itertools.pairwise(game))
 
 
 def test_features_are_those_of_the_positions_played(game: Game) -> None:
