@@ -41,12 +41,11 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
         quiet: Annotated[bool, arg(help="Print nothing.")] = False,
         config: Annotated[TrainingConfig, arg(name="")] = default,
     ) -> None:
-        if RunFolder(run).exists and (init or (known.preset and not chosen and known.run)):
-            what = "--init" if init else "--preset"
-            raise ValueError(
-                f"{run} is a run with settings and a network of its own: leave {what} out, or begin another"
-            )
-        _run(config, run, init, quiet, chosen)
+        said = chosen
+        if RunFolder(run).exists:  # as when a command is simply given again
+            unused = " and ".join(name for name, value in (("--preset", known.preset), ("--init", init)) if value)
+            said = f"{run} goes on with its own settings and network{f'; {unused} is not used' if unused else ''}."
+        _run(config, run, init, quiet, said)
 
     verb.__doc__ = doc
     return verb
