@@ -43,8 +43,9 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
     ) -> None:
         said = chosen
         if RunFolder(run).exists:  # as when a command is simply given again
-            unused = " and ".join(name for name, value in (("--preset", known.preset), ("--init", init)) if value)
-            said = f"{run} goes on with its own settings and network{f'; {unused} is not used' if unused else ''}."
+            given = (("--preset", known.preset and not chosen), ("--init", init))
+            unused = " and ".join(name for name, value in given if value)
+            said = f"{run} goes on as it began: {unused} is not used." if unused else ""
         _run(config, run, init, quiet, said)
 
     verb.__doc__ = doc
