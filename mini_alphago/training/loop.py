@@ -247,8 +247,7 @@ class Training:
         self.trainer.check_weights()
         seconds = time.perf_counter() - began
         clock.add("training", seconds)
-        rate = self.trainer.optimizer.param_groups[0]["lr"]
-        return {**losses, "learning_rate": rate, "samples_per_second": rows.size / seconds}
+        return {**losses, "learning_rate": self.trainer.current_rate, "samples_per_second": rows.size / seconds}
 
     def _measure(self, clock: "_Clock") -> Metrics:
         every = self.config.measure.every

@@ -28,6 +28,10 @@ class Batch(NamedTuple):
     reply: Tensor | None = None  # [B, N² + 1] float32: the opponent's policy one move later, sums of 1
     replied: Tensor | None = None  # [B] float32: 1 where that is known, 0 at the end or after a fast search
 
+    def pinned(self) -> "Batch":
+        """The same in memory from which a GPU can copy while everybody else goes on."""
+        return Batch(*(part if part is None or part.is_cuda else part.pin_memory() for part in self))  # type: ignore[arg-type]
+
     def to(self, device: torch.device) -> "Batch":
         """The same on a device."""
         return Batch(*(None if part is None else part.to(device, non_blocking=True) for part in self))  # type: ignore[arg-type]

@@ -25,6 +25,7 @@ from ..model import (
 )
 from ..model.evaluator import cpu_has_bf16
 from .config import LearningSettings
+from .graphed import GraphedStep
 from .samples import Batch
 
 TUTORIAL = LearningSettings(
@@ -90,6 +91,8 @@ class Trainer:
         self.settings = settings or TUTORIAL
         self.learning_rate = learning_rate
         self.device = next(network.parameters()).device
+        if self.device.type == "cuda":
+            network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.steps = 0
         self.reply_head = _reply_head(network).to(self.device) if self.settings.reply_weight else None
         self.optimizer = self._make_optimizer()
@@ -101,6 +104,8 @@ class Trainer:
             scale = get_encoding(network.config.encoding).scale
             self._scale = torch.from_numpy(scale).view(1, -1, 1, 1).to(self.device)
         self._bf16 = self._wants_bf16()
+        adam_on_cuda = self.device.type == "cuda" and self.settings.optimizer == "adamw"
+        self._graphed = GraphedStep(self._compute, self.device) if adam_on_cuda else None
 
     def _wants_bf16(self) -> bool:
         if self.settings.precision != "auto":
@@ -117,7 +122,10 @@ class Trainer:
         ]  # fmt: skip
         if self.settings.optimizer == "sgd":
             return torch.optim.SGD(groups, lr=self.learning_rate, momentum=0.9, nesterov=True)
-        return torch.optim.AdamW(groups, lr=self.learning_rate)
+        if self.device.type != "cuda":
+            return torch.optim.AdamW(groups, lr=self.learning_rate)
+        rate = torch.tensor(self.learning_rate, device=self.device)  # a captured step reads it there
+        return torch.optim.AdamW(groups, lr=rate, fused=True, capturable=True)
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -126,7 +134,16 @@ class Trainer:
         warmup = min(1.0, (self.steps + 1) / (self.settings.warmup_steps + 1))
         late = max(0.0, min(1.0, progress) - _FLAT_UNTIL) / (1 - _FLAT_UNTIL)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate * warmup * (1 - (1 - _FALLS_TO) * late)
+            rate = self.learning_rate * warmup * (1 - (1 - _FALLS_TO) * late)
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
+
+    @property
+    def current_rate(self) -> float:
+        """The learning rate of the last step."""
+        return float(self.optimizer.param_groups[0]["lr"])
 
     def train_step(self, batch: Batch | Sequence[Tensor]) -> dict[str, float]:
         """One step on a `Batch`, or on the tutorial's (features, target_policy, target_value); returns the losses."""
@@ -137,15 +154,23 @@ class Trainer:
 
         FloatingPointError is raised by whoever reads a loss that is not finite: see `check_finite`.
         """
-        batch = (batch if isinstance(batch, Batch) else Batch(*batch)).to(self.device)
+        batch = batch if isinstance(batch, Batch) else Batch(*batch)
+        if batch.planes.dtype == torch.int8 and self._scale is None:
+            raise ValueError("a network with a custom encoding learns from float planes only")
+        parts = self._graphed(batch) if self._graphed else self._compute(batch.to(self.device))
+        self.steps += 1
+        self._update_average()
+        return parts
+
+    def _compute(self, batch: Batch) -> dict[str, Tensor]:
+        """All of a step that happens on the device."""
         planes = batch.planes
-        if planes.dtype == torch.int8:
-            if self._scale is None:
-                raise ValueError("a network with a custom encoding learns from float planes only")
+        if planes.dtype == torch.int8 and self._scale is not None:
             planes = planes.float() * self._scale
         self.network.train()
         self.optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16):
+        # No cache of rounded weights: a captured step must round them each time.
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16, cache_enabled=False):
             trunk = self.network.trunk(planes.contiguous(memory_format=torch.channels_last))
             out = self.network.answers(trunk)
             reply = self.reply_head(trunk) if self.reply_head else None
@@ -154,8 +179,6 @@ class Trainer:
         if self.settings.clip:
             nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
         self.optimizer.step()
-        self.steps += 1
-        self._update_average()
         return {name: part.detach() for name, part in parts.items()}
 
     @torch.no_grad()
@@ -242,6 +265,8 @@ class Trainer:
             memory.setdefault(int(i), {})[field] = value
         self.optimizer.load_state_dict({"state": memory, "param_groups": self.optimizer.state_dict()["param_groups"]})
         self.steps = int(tensors["steps"])
+        if self._graphed:
+            self._graphed = GraphedStep(self._compute, self.device)  # the optimizer's memory lies elsewhere now
 
 
 def _reply_head(network: Network) -> nn.Module:
