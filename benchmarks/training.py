@@ -32,16 +32,16 @@ STEPS = 2  # moves in every game, each round
 
 def self_play_rate(play: SelfPlay) -> tuple[float, float]:
     """Positions and network evaluations a second over a few moves in every game."""
-    before, start = play.search.evaluations, time.perf_counter()
+    before, start = play.evaluations, time.perf_counter()
     for _ in range(STEPS):
         play.apply(play.think())
     seconds = time.perf_counter() - start
-    return STEPS * play.settings.games / seconds, (play.search.evaluations - before) / seconds
+    return STEPS * play.settings.games / seconds, (play.evaluations - before) / seconds
 
 
 def training_rate(trainer: Trainer, play: SelfPlay, batch_size: int) -> float:
     """Samples a second, from stored games to changed weights."""
-    maker = SampleMaker(play.search._encoding, SIZE, play.settings.rules, batch_size, play.limit)  # type: ignore[arg-type]
+    maker = SampleMaker(play.searches[0]._encoding, SIZE, play.settings.rules, batch_size, play.limit)  # type: ignore[arg-type]
     records = join_records([play._record(g) for g in range(play.settings.games)], SIZE)  # games half played will do
     game, at = usable(records)
     rng = np.random.default_rng(0)

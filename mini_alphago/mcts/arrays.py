@@ -103,7 +103,7 @@ def new_leaves(slots: int, size: int, max_moves: int, planes: int) -> Leaves:
     """Room for that many descents on boards up to `size`, in games of up to `max_moves`."""
     points = size * size + 1
     return Leaves(
-        size=np.zeros(slots, np.int32),
+        size=np.full(slots, size, np.int32),
         path=np.zeros((slots, max_moves), np.int32),
         length=np.zeros(slots, np.int32),
         status=np.full(slots, IDLE, np.int32),

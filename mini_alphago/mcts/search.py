@@ -1,8 +1,10 @@
 """`Search`: the batched engine. One game with a deep tree, or thousands of games at once; the same kernels."""
 
+import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from .roots import Roots, advance_all, advance_game, new_roots, pruned_visits, s
 from .settings import SearchSettings
 from .tree import receive_all, select_all
 
+Result = TypeVar("Result")
 _FEW_GAMES = 8  # waking all threads costs more than the tree work of fewer games
 _KATAGO_NOISE = 10.83  # Dirichlet alpha × legal moves: 0.03 each on an empty 19×19 board
 
@@ -125,6 +128,15 @@ class Search:
         with use_threads(1 if self.games < _FEW_GAMES else None):
             advance_all(self.trees, self.roots, moves, keep_tree)
 
+    def use_lane(self, lane: int) -> None:
+        """Write what the network is to see where it reads it, if the evaluator has such a place; see `run_together`."""
+        buffer = getattr(self.evaluator, "buffer", None)
+        if buffer is not None and self._encoding is not None:
+            shape = (len(self._row), self._encoding.planes, self.size, self.size)
+            memory = buffer(shape, lane)
+            if memory is not None and memory.ctypes.data != self.leaves.planes.ctypes.data:
+                self.leaves = self.leaves._replace(planes=memory.reshape(shape[0], shape[1], -1))
+
     def _root_edges(self, g: int) -> slice:
         if self.trees.node_count[g] == 0:
             return slice(0, 0)
@@ -140,12 +152,22 @@ class Search:
         takes the moves it considers in order of their prior; an array says it for each game. PUCT goes on with the tree
         there is; a Gumbel search starts anew.
         """
+        self._answer(self.searching(visits, noise))
+
+    def searching(
+        self, visits: int | Sequence[int] | np.ndarray, noise: bool | np.ndarray = False
+    ) -> Generator[np.ndarray, Answers, None]:
+        """`run` as a coroutine: it yields the leaves that it wants to know about and is sent the answers.
+
+        See `run_together`. One that is given up in the middle leaves empty trees.
+        """
         targets = np.broadcast_to(np.asarray(visits, np.int64), self.games).copy()
-        for g in range(self.games if self.options.gumbel else 0):
-            if 0 < self.root_visits(g) < targets[g]:
+        if self.options.gumbel:
+            done = np.where(self.trees.node_count > 0, self.trees.nodes["visits"][:, 0], 0)
+            for g in np.flatnonzero((done > 0) & (done < targets)).tolist():
                 self.forget(g)  # a race starts at the beginning
-        self._start(targets, noise)
-        while self._round(targets):
+        yield from self._start(targets, noise)
+        while (yield from self._round(targets)):
             pass
 
     def think(
@@ -162,16 +184,30 @@ class Search:
         end = None if seconds is None else time.perf_counter() + seconds
         targets = np.zeros(self.games, np.int64)
         targets[0] = visits or 0
-        self._start(targets, noise=False)
+        self._answer(self._start(targets, noise=False))
         if visits is None:
             targets[0] = np.iinfo(np.int64).max
-        while self._round(targets):
+        while self._answer(self._round(targets)):
             yield self.root_visits()
             if (end is not None and time.perf_counter() >= end) or (stop is not None and stop()):
                 return
 
-    def _start(self, targets: np.ndarray, noise: bool | np.ndarray) -> None:
-        self._round(np.zeros(self.games, np.int64))  # roots that are not evaluated yet
+    def _answer(self, asking: Generator[np.ndarray, Answers, Result]) -> Result:
+        """Go through a coroutine, asking the evaluator whatever it wants to know."""
+        try:
+            rows = next(asking)
+            while True:
+                started = time.perf_counter()
+                answers = self._ask(rows)
+                self.network_seconds += time.perf_counter() - started
+                rows = asking.send(answers)
+        except StopIteration as end:
+            return end.value
+        finally:
+            asking.close()
+
+    def _start(self, targets: np.ndarray, noise: bool | np.ndarray) -> Generator[np.ndarray, Answers, None]:
+        yield from self._round(np.zeros(self.games, np.int64))  # roots that are not evaluated yet
         if self.options.gumbel:
             self._schedule, self.trees.race[:] = stacked_schedules(self.settings.considered, targets)
             shape = self.trees.gumbel.shape
@@ -192,7 +228,7 @@ class Search:
                 noise = self.rng.dirichlet(np.full(count, alpha))
                 self.trees.prior[g, edges] = (1 - share) * self.trees.prior[g, edges] + share * noise
 
-    def _round(self, targets: np.ndarray) -> bool:
+    def _round(self, targets: np.ndarray) -> Generator[np.ndarray, Answers, bool]:
         """One step for all games: select, ask the network, expand and back up. False if nothing was left to do."""
         each, leaves = self.settings.leaves, self.leaves
         before = int(self.trees.nodes["visits"][:, 0].sum())
@@ -206,31 +242,33 @@ class Search:
                 encode_batch(self.ends, kind, leaves.reasons, leaves.planes)
         if len(rows) == 0:
             return int(self.trees.nodes["visits"][:, 0].sum()) > before  # all descents ended in finished games
-        started = time.perf_counter()
         try:
-            answers = self._ask(rows)
+            answers = yield rows
         except BaseException:
             self.forget()  # visits without values are out there
             raise
-        self.network_seconds += time.perf_counter() - started
         with use_threads(1 if self.games < _FEW_GAMES else None):
             receive_all(self.trees, leaves, each, self._row, answers, self.options)
         return True
 
     def _ask(self, rows: np.ndarray) -> Answers:
-        self.evaluations += len(rows)
         if self._encoding is None:
+            self.evaluations += len(rows)
             self._row[:] = np.arange(len(self._row))
-            result = self.evaluator.evaluate(self.ends)
+            return _answers(self.evaluator.evaluate(self.ends))
+        return _answers(self.evaluator.run(*self._question(rows, len(self._row))))  # type: ignore[attr-defined]
+
+    def _question(self, rows: np.ndarray, all_from: int) -> tuple[np.ndarray, np.ndarray]:
+        """The planes [B, C, W, W] and sizes [B] of these leaves; of all slots if they are `all_from` or more."""
+        assert self._encoding is not None
+        self.evaluations += len(rows)
+        planes, sizes = self.leaves.planes, self.leaves.size
+        if len(rows) >= all_from:
+            self._row[:] = np.arange(len(self._row))
         else:
             self._row[rows] = np.arange(len(rows))
-            everything = len(rows) == len(self._row)
-            planes = self.leaves.planes if everything else self.leaves.planes[rows]
-            sizes = self.leaves.size if everything else self.leaves.size[rows]
-            shape = (len(rows), self._encoding.planes, self.size, self.size)
-            result = self.evaluator.run(planes.reshape(shape), sizes)  # type: ignore[attr-defined]
-        score = np.zeros(len(result.value), np.float32) if result.score is None else result.score
-        return Answers(*(np.ascontiguousarray(part, np.float32) for part in (result.policy, result.value, score)))
+            planes, sizes = planes[rows], sizes[rows]
+        return planes.reshape(len(planes), self._encoding.planes, self.size, self.size), sizes
 
     # --- what came out ----------------------------------------------------------------------------------------------
 
@@ -310,6 +348,47 @@ class Search:
             line.append(int(trees.move[g, edge]))
             node = int(trees.child[g, edge])
         return line
+
+
+def _answers(result: Evaluation) -> Answers:
+    score = np.zeros(len(result.value), np.float32) if result.score is None else result.score
+    return Answers(*(np.ascontiguousarray(part, np.float32) for part in (result.policy, result.value, score)))
+
+
+def run_together(searches: Sequence[Search], visits: Sequence[np.ndarray], noise: Sequence[np.ndarray]) -> None:
+    """`run` for several searches with one `Evaluator`: while the network works for one, the trees of another do.
+
+    visits and noise: as `run` takes them, for each search. What each search does is the same as alone.
+    """
+    if len(searches) == 1 or not hasattr(searches[0].evaluator, "submit"):
+        for search, v, n in zip(searches, visits, noise, strict=True):
+            search.run(v, n)
+        return
+    asking = [search.searching(v, n) for search, v, n in zip(searches, visits, noise, strict=True)]
+    waiting: deque[tuple[int, Callable[[], Evaluation]]] = deque()
+
+    def submit(lane: int, rows: np.ndarray) -> None:
+        search = searches[lane]
+        slots = len(search._row)
+        # A few idle slots cost less than picking the others out.
+        question = search._question(rows, max(1, slots * 3 // 4))
+        waiting.append((lane, search.evaluator.submit(*question, lane)))  # type: ignore[attr-defined]
+
+    try:
+        for lane, search in enumerate(searches):
+            search.use_lane(lane)
+            with contextlib.suppress(StopIteration):
+                submit(lane, next(asking[lane]))
+        while waiting:
+            lane, collect = waiting.popleft()
+            started = time.perf_counter()
+            answers = _answers(collect())
+            searches[lane].network_seconds += time.perf_counter() - started
+            with contextlib.suppress(StopIteration):
+                submit(lane, asking[lane].send(answers))
+    finally:
+        for each in asking:
+            each.close()
 
 
 def _xy(move: int, size: int) -> tuple[int, int]:

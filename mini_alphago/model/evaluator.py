@@ -3,6 +3,7 @@
 import hashlib
 import warnings
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -88,18 +89,32 @@ class Evaluator:
             return self._run_averaged(planes, sizes)
         return self._run(planes, sizes)
 
+    def submit(self, planes: np.ndarray, sizes: np.ndarray, lane: int = 0) -> Callable[[], Evaluation]:
+        """`run`, but the answer comes when the function that is returned is called.
+
+        On CUDA the device works meanwhile; elsewhere the work is done at once. Each lane has one question at a time,
+        and its answer is good until the next.
+        """
+        start = getattr(self._backend, "start", None)
+        plain = not (self._cache_size or self.average_symmetries or (sizes != planes.shape[-1]).any())
+        collect = start(planes, lane) if start is not None and plain else None
+        if collect is None:
+            result = self.run(planes, sizes)
+            return lambda: result
+        return lambda: _checked(Evaluation(*collect()))
+
+    def buffer(self, shape: tuple[int, ...], lane: int) -> np.ndarray | None:
+        """Memory for planes `[B, C, W, W]` int8 of a lane that need not be copied any more; None if there is none."""
+        make = getattr(self._backend, "buffer", None)
+        return None if make is None else make(shape, lane)
+
     def _run(self, planes: np.ndarray, sizes: np.ndarray) -> Evaluation:
         width = planes.shape[-1]
         mask = None
         if (sizes != width).any():
             inside = np.arange(width) < sizes[:, None]  # [B, W]
             mask = (inside[:, None, :, None] & inside[:, None, None, :]).copy()
-        result = Evaluation(*self._backend(planes, mask))
-        if not (np.isfinite(result.value).all() and np.isfinite(result.policy).all()):
-            raise FloatingPointError(
-                "the network gave numbers that are not finite: its weights are damaged or its training has diverged"
-            )
-        return result
+        return _checked(Evaluation(*self._backend(planes, mask)))
 
     def _run_averaged(self, planes: np.ndarray, sizes: np.ndarray) -> Evaluation:
         """The mean over the eight symmetries: of probabilities for the policy, of everything else as it is."""
@@ -198,6 +213,15 @@ class Evaluator:
         )
         self.engine = "torch"
         return "f32", self._make_backend("f32", "torch")
+
+
+def _checked(result: Evaluation) -> Evaluation:
+    """The same; FloatingPointError if there are numbers in it that are not finite."""
+    if not (np.isfinite(result.value).all() and np.isfinite(result.policy).all()):
+        raise FloatingPointError(
+            "the network gave numbers that are not finite: its weights are damaged or its training has diverged"
+        )
+    return result
 
 
 def _joined(parts: list[Evaluation]) -> Evaluation:

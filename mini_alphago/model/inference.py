@@ -98,6 +98,9 @@ class TorchBackend:
         self.ready.load_state_dict(ready.state_dict())
 
 
+_RUN_LANE = -1  # of questions whose answer is waited for at once
+
+
 class CudaGraphBackend:
     """One captured CUDA graph for each batch size in use, powers of two: copy in, evaluate, copy out, one launch.
 
@@ -112,7 +115,7 @@ class CudaGraphBackend:
             self._ready = torch.compile(self._plain.ready, dynamic=False)
         self._device = device
         self._largest = largest
-        self._graphs: dict[tuple[int, ...], _Captured] = {}
+        self._graphs: dict[tuple[tuple[int, ...], int], _Captured] = {}  # by shape and lane
 
     @torch.inference_mode()
     def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
@@ -127,13 +130,48 @@ class CudaGraphBackend:
         self._plain.update(ready)
 
     def _run(self, planes: np.ndarray) -> tuple[Tensor, ...]:
-        size = min(self._largest, 1 << max(0, len(planes) - 1).bit_length())
-        shape = (size, *planes.shape[1:])
-        captured = self._graphs.get(shape) or self._capture(shape)
-        captured.inputs.numpy()[: len(planes)] = planes
-        captured.graph.replay()
-        torch.cuda.current_stream(self._device).synchronize()
+        captured = self._replay(planes, _RUN_LANE)
+        captured.done.synchronize()
         return tuple(part[: len(planes)].clone() for part in captured.outputs)
+
+    @torch.inference_mode()
+    def start(self, planes: np.ndarray, lane: int) -> Callable[[], Arrays] | None:
+        """Let the device begin with planes that fill their boards; the function that is returned waits for the answer.
+
+        None if there are too many of them. The answer's arrays are those of the lane, not copies.
+        """
+        if len(planes) > self._largest:
+            return None
+        captured = self._replay(planes, lane)
+
+        def collect() -> Arrays:
+            captured.done.synchronize()
+            return _as_arrays(tuple(part[: len(planes)] for part in captured.outputs))
+
+        return collect
+
+    @torch.inference_mode()
+    def buffer(self, shape: tuple[int, ...], lane: int) -> np.ndarray | None:
+        """Where `start` on that lane reads planes of this shape: written there, they are not copied."""
+        if shape[0] > self._largest:
+            return None
+        memory: np.ndarray = self._graph(shape, lane).inputs.numpy()[: shape[0]]
+        return memory
+
+    def _graph(self, shape: tuple[int, ...], lane: int) -> "_Captured":
+        size = min(self._largest, 1 << max(0, shape[0] - 1).bit_length())
+        key = ((size, *shape[1:]), lane)
+        if key not in self._graphs:
+            self._graphs[key] = self._capture(key[0])
+        return self._graphs[key]
+
+    def _replay(self, planes: np.ndarray, lane: int) -> "_Captured":
+        captured = self._graph(planes.shape, lane)
+        if planes.ctypes.data != captured.inputs.data_ptr():
+            captured.inputs.numpy()[: len(planes)] = planes
+        captured.graph.replay()
+        captured.done.record(torch.cuda.current_stream(self._device))
+        return captured
 
     def _capture(self, shape: tuple[int, ...]) -> "_Captured":
         inputs = torch.zeros(shape, dtype=torch.int8).pin_memory()
@@ -150,8 +188,7 @@ class CudaGraphBackend:
             on_device.copy_(inputs, non_blocking=True)
             for target, part in zip(outputs, self._ready(on_device), strict=True):
                 target.copy_(part, non_blocking=True)
-        self._graphs[shape] = _Captured(graph, inputs, on_device, outputs)
-        return self._graphs[shape]
+        return _Captured(graph, inputs, on_device, outputs, torch.cuda.Event())  # type: ignore[no-untyped-call]
 
 
 class _Captured(NamedTuple):
@@ -161,6 +198,7 @@ class _Captured(NamedTuple):
     inputs: Tensor  # pinned, on the host
     on_device: Tensor
     outputs: tuple[Tensor, ...]  # pinned, on the host
+    done: torch.cuda.Event  # of the last replay
 
 
 class OpenVinoBackend:

@@ -64,6 +64,8 @@ class SelfPlaySettings:
 
     games: int = 256
     """How many are played at the same time."""
+    groups: int = 1
+    """In how many groups they take turns, so that a GPU and the trees work at the same time: 2 there."""
     method: Literal["gumbel", "puct"] = "gumbel"
     """Gumbel AlphaZero, best with few simulations, or PUCT as in AlphaZero and the tutorial."""
     simulations: int = 32
@@ -108,7 +110,8 @@ class SelfPlaySettings:
     def __post_init__(self) -> None:
         _check_choice("method", self.method, ("gumbel", "puct"))
         _check_ranges(self, {
-            "games": (1, 65536), "simulations": (1, 10_000), "fast_simulations": (0, 10_000), "full_share": (0.01, 1.0),
+            "games": (1, 65536), "groups": (1, 8), "simulations": (1, 10_000),
+            "fast_simulations": (0, 10_000), "full_share": (0.01, 1.0),
             "temperature": (0.0, 100.0), "random_openings": (0.0, 1.0), "komi_spread": (0.0, 50.0),
             "move_limit": (2, 10_000), "resign_below": (-1.0, 0.0), "resign_played_out": (0.0, 1.0),
         })  # fmt: skip
@@ -122,6 +125,8 @@ class SelfPlaySettings:
             raise ValueError(f"sampled_moves is {moves!r}: it is two whole numbers from 0 to 10000")
         if moves[0] > moves[1]:
             raise ValueError(f"sampled_moves is {moves!r}: the smaller number comes first")
+        if self.groups > self.games:
+            raise ValueError(f"groups is {self.groups}: there are only {self.games} games")
         check_komi(self.komi)
         if get_rules(self.rules).scoring != "area":
             raise ValueError(f"rules is {self.rules!r}: self-play counts area: take cgos, chinese or tromp-taylor")

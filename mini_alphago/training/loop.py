@@ -198,8 +198,7 @@ class Training:
             if step_number == play.steps and done < wanted:
                 parts.append(play.apply(step))
                 done += len(parts[-1].id)
-        search = play.search
-        before, network, began, made = search.evaluations, search.network_seconds, time.perf_counter(), 0
+        before, network, began, made = play.evaluations, play.network_seconds, time.perf_counter(), 0
         known = done
         try:
             while done < wanted:
@@ -209,18 +208,18 @@ class Training:
                 parts.append(play.apply(step))
                 done += len(parts[-1].id)
                 made += int(step.full.sum())
-                speed = (search.evaluations - before) / (time.perf_counter() - began)
+                speed = (play.evaluations - before) / (time.perf_counter() - began)
                 self.display.phase("self-play", done, wanted, f"{speed:,.0f} evals/s")
                 if len(parts[-1].id):
                     self._show_game(parts[-1])
         finally:
             journal.close()
         seconds = time.perf_counter() - began
-        clock.add("network", search.network_seconds - network)
-        clock.add("tree", seconds - (search.network_seconds - network))
+        clock.add("network", play.network_seconds - network)
+        clock.add("tree", seconds - (play.network_seconds - network))
         records = join_records(parts, self.config.board_size)
         speeds = {
-            "positions_per_second": made / seconds, "evals_per_second": (search.evaluations - before) / seconds
+            "positions_per_second": made / seconds, "evals_per_second": (play.evaluations - before) / seconds
         }  # fmt: skip
         return records, {**_game_metrics(records), **speeds, "games_per_second": (done - known) / seconds}
 

@@ -40,7 +40,7 @@ GPU = TrainingConfig(
     games_per_iteration=2048,
     checkpoint_every=5,
     network=NetworkSettings(size="b6c96"),
-    self_play=SelfPlaySettings(games=4096, simulations=32, considered=16, komi_spread=2.0),
+    self_play=SelfPlaySettings(games=4096, groups=2, simulations=32, considered=16, komi_spread=2.0),
     replay=ReplaySettings(minimum=150_000),
     learning=LearningSettings(batch_size=2048, uses=4.0, warmup_steps=100),
     measure=MeasureSettings(every=20, games=64, visits=100),

@@ -5,7 +5,7 @@ All randomness is drawn by seed, step and game, and between two moves a game is 
 where it was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy as np
 from ..game import get_rules, state
 from ..game.rules import KO_CODES, SCORING_CODES
 from ..mcts import Search
-from ..mcts.search import Evaluates
+from ..mcts.roots import Roots
+from ..mcts.search import Evaluates, run_together
 from ..threads import available_cores
 from .config import SelfPlaySettings
 from .endings import find_ends, new_rooms, play_random, replay_moves
@@ -55,7 +56,7 @@ class SelfPlay:
         self.settings, self.size, self.seed = settings, size, seed
         self.limit = settings.limit_for(size)
         slots, points = settings.games, size * size + 1
-        self.search = Search(evaluator, slots, size, settings.search(size))
+        self.searches, self.roots = _make_searches(evaluator, size, settings)
         self.version = 0  # of the network, written into the records
         self.steps = 0
         self.next_id = 0
@@ -76,7 +77,7 @@ class SelfPlay:
             self._start_game(g, self.limit * g // (2 * slots) if staggered else 0)
 
     def _set_rules(self) -> None:
-        rules, info = get_rules(self.settings.rules), self.search.roots.info
+        rules, info = get_rules(self.settings.rules), self.roots.info
         info["size"] = self.size
         info["ko_rule"] = KO_CODES[rules.ko]
         info["scoring"] = SCORING_CODES[rules.scoring]
@@ -86,6 +87,28 @@ class SelfPlay:
     def playing(self) -> int:
         """How many slots have a game."""
         return int((self._id != _IDLE).sum())
+
+    @property
+    def evaluations(self) -> int:
+        """Positions that the network was asked about."""
+        return sum(search.evaluations for search in self.searches)
+
+    @property
+    def network_seconds(self) -> float:
+        """How long the searches have waited for it."""
+        return sum(search.network_seconds for search in self.searches)
+
+    def _groups(self) -> Iterator[tuple[int, Search]]:
+        """Each group's first slot, and its search."""
+        start = 0
+        for search in self.searches:
+            yield start, search
+            start += search.games
+
+    def _forget(self, g: int) -> None:
+        for start, search in self._groups():
+            if start <= g < start + search.games:
+                search.forget(g - start)
 
     # --- one move in every game -------------------------------------------------------------------------------------
 
@@ -99,30 +122,33 @@ class SelfPlay:
             full = rng.random(slots) < settings.full_share
         targets = np.where(full, settings.simulations, settings.fast_simulations)
         targets[self._id == _IDLE] = 0
-        self.search.rng = rng
-        self.search.run(targets, noise=full)
-        roots = self.search.summary()
+        parts = [slice(start, start + search.games) for start, search in self._groups()]
+        for search, own in zip(self.searches, rng.spawn(len(parts)), strict=True):
+            search.rng = own
+        run_together(self.searches, [targets[part] for part in parts], [full[part] for part in parts])
+        roots = Roots(*map(np.concatenate, zip(*(search.summary() for search in self.searches), strict=True)))
         move = roots.best.astype(np.int16)
-        sampled = np.flatnonzero((self.search.roots.info["move_count"] < self._sampled) & (self._id != _IDLE))
+        sampled = np.flatnonzero((self.roots.info["move_count"] < self._sampled) & (self._id != _IDLE))
         if len(sampled) and settings.temperature > 0:
             move[sampled] = _sample(roots.policy[sampled], settings.temperature, rng)
         policy = np.rint(roots.policy * POLICY_UNIT).astype(np.uint16)
-        return Step(move, policy, roots.value.copy(), full.astype(np.uint8))
+        return Step(move, policy, roots.value, full.astype(np.uint8))
 
     def apply(self, step: Step) -> Records:
         """Make these moves; the games that ended with them come back, and new ones have taken their slots."""
         active = self._id != _IDLE
         resigned = self._resignations(step.value, active)
         moving = np.flatnonzero(active & ~resigned)
-        at = self.search.roots.info["move_count"][moving]
+        at = self.roots.info["move_count"][moving]
         self._policy[moving, at] = step.policy[moving]
         self._value[moving, at] = step.value[moving]
         self._full[moving, at] = step.full[moving]
         moves = np.full(len(active), -1, np.int64)
         moves[moving] = step.move[moving]
-        self.search.advance_all(moves, keep_tree=False)
+        for start, search in self._groups():
+            search.advance_all(moves[start : start + search.games], keep_tree=False)
         settle = self.settings.end_when_settled
-        find_ends(self.search.roots, self.limit, settle, self._rooms, self._other, self._ending, self._owner)
+        find_ends(self.roots, self.limit, settle, self._rooms, self._other, self._ending, self._owner)
         self._ending[resigned] = RESIGNED
         ended = np.flatnonzero(active & (self._ending > 0)).tolist()
         finished = [self._record(g) for g in ended]
@@ -136,7 +162,7 @@ class SelfPlay:
         threshold = self.settings.resign_below
         if threshold is None:
             return np.zeros(len(active), bool)
-        rows, player = np.arange(len(active)), self.search.roots.info["to_move"]
+        rows, player = np.arange(len(active)), self.roots.info["to_move"]
         self._doubt[rows, player] = np.where(value < threshold, self._doubt[rows, player] + 1, 0)
         gives_up = active & (self._doubt[rows, player] >= _RESIGN_AFTER)
         first = gives_up & self._played_out & (self._doubted == 0)
@@ -146,11 +172,11 @@ class SelfPlay:
     # --- games ------------------------------------------------------------------------------------------------------
 
     def _start_game(self, g: int, random_moves: int = 0) -> None:
-        roots, settings = self.search.roots, self.settings
+        roots, settings = self.roots, self.settings
         if self._wanted is not None and self.next_id >= self._wanted:
             self._id[g] = _IDLE
             roots.info[g]["passes"] = 2  # over: the search has nothing to do there
-            self.search.forget(g)
+            self._forget(g)
             return
         self._id[g] = self.next_id
         self.next_id += 1
@@ -162,7 +188,7 @@ class SelfPlay:
             random_moves = max(random_moves, int(rng.integers(1, _LONGEST_OPENING + 1)))
         state.clear(roots, g)
         play_random(roots, g, rng.random(min(random_moves, self.limit - 1)), np.zeros(self.size**2 + 1, np.uint8))
-        self.search.forget(g)
+        self._forget(g)
         begun = int(roots.info[g]["move_count"])
         self._policy[g, :begun], self._value[g, :begun], self._full[g, :begun] = 0, 0, 0
         low, high = settings.sampled_moves
@@ -172,7 +198,7 @@ class SelfPlay:
 
     def _record(self, g: int) -> Records:
         """Game `g` as it stands now."""
-        info = self.search.roots.info[g]
+        info = self.roots.info[g]
         length, area, ending = int(info["move_count"]), self.size**2, int(self._ending[g])
         owner = self._owner[g, :area].copy()
         score = float(owner.sum()) - float(info["komi"])
@@ -189,7 +215,7 @@ class SelfPlay:
             ending=np.array([ending], np.uint8),
             doubted=self._doubted[g : g + 1].copy(),
             ownership=owner[None],
-            move=self.search.roots.moves[g, :length]["point"].copy(),
+            move=self.roots.moves[g, :length]["point"].copy(),
             policy=self._policy[g, :length].copy(),
             value=self._value[g, :length].copy(),
             full=self._full[g, :length].copy(),
@@ -221,7 +247,7 @@ class SelfPlay:
         self._wanted = wanted
         self._sampled[:], self._played_out[:], self._doubt[:] = saved["sampled"], saved["played_out"], saved["doubt"]
         self.steps, self.next_id, self.version = saved["counters"].tolist()
-        roots = self.search.roots
+        roots = self.roots
         for i, g in enumerate(saved["slots"].tolist()):
             first, length = int(games.first[i]), int(games.length[i])
             rows = slice(first, first + length)
@@ -230,6 +256,22 @@ class SelfPlay:
             self._id[g], self._doubted[g] = games.id[i], games.doubted[i]
             self._policy[g, :length], self._value[g, :length] = games.policy[rows], games.value[rows]
             self._full[g, :length] = games.full[rows]
+
+
+def _make_searches(evaluator: Evaluates, size: int, settings: SelfPlaySettings) -> tuple[list[Search], state.Games]:
+    """A search for each group of games; all their positions lie in one batch, which they see in parts."""
+    counts = [len(part) for part in np.array_split(np.arange(settings.games), settings.groups)]
+    searches = [Search(evaluator, count, size, settings.search(size)) for count in counts]
+    roots = state.new_games(settings.games, size, searches[0].roots.moves.shape[1])
+    start = 0
+    for search in searches:
+        rows = slice(start, start + search.games)
+        shared = {name: getattr(roots, name) for name in ("neighbors", "zobrist")}
+        search.roots = roots._replace(**{
+            name: array[rows] for name, array in roots._asdict().items() if name not in shared
+        })  # fmt: skip
+        start += search.games
+    return searches, roots
 
 
 def _sample(policy: np.ndarray, temperature: float, rng: np.random.Generator) -> np.ndarray:

@@ -125,8 +125,8 @@ def test_a_slot_starts_the_next_game_at_once():
     assert set(ended.version.tolist()) == {5}
     assert ended.score.tolist() == [-0.5] * 4
     assert play.playing == 4
-    assert play.search.roots.info["move_count"].tolist() == [0] * 4
-    assert play.search.roots.info["passes"].tolist() == [0] * 4
+    assert play.roots.info["move_count"].tolist() == [0] * 4
+    assert play.roots.info["passes"].tolist() == [0] * 4
     play.version = 6
     play.apply(_step(play))
     assert play.apply(_step(play)).id.tolist() == [4, 5, 6, 7]
@@ -156,9 +156,9 @@ def test_no_more_games_than_wanted(wanted):
 
 def test_the_first_games_may_be_staggered():
     play = SelfPlay(Uniform(), SIZE, replace(FEW, games=8, random_openings=0.0), staggered=True)
-    assert play.search.roots.info["move_count"].tolist() == [37 * g // 16 for g in range(8)]
+    assert play.roots.info["move_count"].tolist() == [37 * g // 16 for g in range(8)]
     later = SelfPlay(Uniform(), SIZE, replace(FEW, games=8, random_openings=0.0))
-    assert not later.search.roots.info["move_count"].any()
+    assert not later.roots.info["move_count"].any()
 
 
 # --- what is recorded -------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_some_searches_are_full_and_others_fast(share):
     for _ in range(25):
         step = play.think()
         assert set(step.full.tolist()) <= {0, 1}
-        assert (play.search.visit_counts().sum(axis=1) == np.where(step.full, 12, 3)).all()
+        assert (play.searches[0].visit_counts().sum(axis=1) == np.where(step.full, 12, 3)).all()
         full += step.full.tolist()
         play.apply(step)
     assert abs(np.mean(full) - share) < 0.07
@@ -233,7 +233,7 @@ def test_sampling_follows_the_policy():
 def test_random_openings():
     def lengths(share):
         play = SelfPlay(Uniform(), SIZE, replace(FEW, games=400, simulations=1, random_openings=share))
-        return play.search.roots.info["move_count"]
+        return play.roots.info["move_count"]
 
     assert set(lengths(1.0).tolist()) == {1, 2, 3, 4}
     assert not lengths(0.0).any()
@@ -245,7 +245,7 @@ def test_random_openings_are_not_learned_from():
     settings = replace(FEW, games=1, simulations=2, random_openings=1.0, move_limit=8)
     play = SelfPlay(Hashed(), SIZE, settings)
     for _ in range(10):
-        begun, ended = int(play.search.roots.info[0]["move_count"]), ()
+        begun, ended = int(play.roots.info[0]["move_count"]), ()
         while not len(ended):
             records = play.apply(play.think())
             ended = records.id
@@ -257,14 +257,14 @@ def test_random_openings_are_not_learned_from():
 
 def test_half_the_games_have_other_komis():
     settings = replace(FEW, games=3000, simulations=1, komi=6.5, komi_spread=3.0)
-    komi = SelfPlay(Uniform(), SIZE, settings).search.roots.info["komi"]
+    komi = SelfPlay(Uniform(), SIZE, settings).roots.info["komi"]
     assert (2 * komi == np.rint(2 * komi)).all()
     normal = np.random.default_rng(0).normal(0, 3, 100_000)
     exact = 0.5 + 0.5 * (abs(normal) < 0.25).mean()  # some of the others are rounded to it
     assert abs((komi == 6.5).mean() - exact) < 0.03
     assert abs(komi.mean() - 6.5) < 0.15
     assert abs(komi.std() - 3 / 2**0.5) < 0.15
-    assert (SelfPlay(Uniform(), SIZE, replace(settings, komi_spread=0.0)).search.roots.info["komi"] == 6.5).all()
+    assert (SelfPlay(Uniform(), SIZE, replace(settings, komi_spread=0.0)).roots.info["komi"] == 6.5).all()
 
 
 # --- resignation ------------------------------------------------------------------------------------------------------
@@ -314,6 +314,7 @@ def test_three_moves_in_a_row():
 
 SITUATIONS = {
     "gumbel": FEW,
+    "gumbel, in groups": replace(FEW, groups=2),
     "gumbel, fast, resigning": replace(
         FEW, fast_simulations=2, full_share=0.4, resign_below=-0.2, resign_played_out=0.5, komi_spread=3.0
     ),
@@ -371,9 +372,9 @@ def test_steps_applied_again_give_the_same_games(name):
     parts.append(_advance(play, 5))
     again = SelfPlay(Hashed(sharpness=2.0), SIZE, SITUATIONS[name], seed=4, staggered=True)
     again.restore(saved)
-    evaluations = again.search.evaluations
+    evaluations = again.evaluations
     replayed = [again.apply(step) for step in steps]
-    assert again.search.evaluations == evaluations
+    assert again.evaluations == evaluations
     assert_same(join_records([*replayed, _advance(again, 5)], SIZE), join_records(parts, SIZE))
 
 
