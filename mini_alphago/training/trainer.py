@@ -264,6 +264,10 @@ class Trainer:
             i, _, field = name.partition(".")
             memory.setdefault(int(i), {})[field] = value
         self.optimizer.load_state_dict({"state": memory, "param_groups": self.optimizer.state_dict()["param_groups"]})
+        for parameter, values in self.optimizer.state.items():
+            for field, value in values.items():
+                if value.shape == parameter.shape:  # in the weights' own layout, as the fused optimizer wants it
+                    values[field] = torch.empty_like(parameter, requires_grad=False).copy_(value)
         self.steps = int(tensors["steps"])
         if self._graphed:
             self._graphed = GraphedStep(self._compute, self.device)  # the optimizer's memory lies elsewhere now
