@@ -110,6 +110,48 @@ def analyze(
     console.print(table)
 
 
+def gtp(
+    model: Annotated[str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = None,
+    visits: Annotated[int | None, arg(metavar="N", help="Visits a move (default: 400, or none with --time).")] = None,
+    time: Annotated[float | None, arg(metavar="SECONDS", help="Seconds a move, where no clock is set.")] = None,
+    rules: Annotated[str, arg(metavar="NAME", help="Rules until the client sets others.")] = "cgos",
+    ponder: Annotated[bool, arg(help="Think while the opponent does.")] = False,
+    resign_below: Annotated[float | None, arg(metavar="WINRATE", help="Resign below this, as 0.05.")] = None,
+    cleanup: Annotated[bool, arg(help="Capture dead stones before passing, as CGOS wants it.")] = False,
+    friendly_pass: Annotated[bool, arg(help="Pass when a won game's opponent has passed.")] = False,
+    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+    precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
+) -> None:
+    """Speak the Go Text Protocol, for Sabaki, Lizzie, GoGui, CGOS and OGS.
+
+    Example: mini-alphago gtp --model runs/laptop --visits 800
+    """
+    from .engine import Engine, EngineSettings, serve
+    from .model import Evaluator
+
+    if visits is None and time is None:
+        visits = EngineSettings.visits
+    settings = EngineSettings(
+        visits=visits, seconds=time, ponder=ponder, resign_below=resign_below, cleanup=cleanup,
+        friendly_pass=friendly_pass,
+    )  # fmt: skip
+    network, size = _model_or_untrained(model)
+    engine = Engine(Evaluator(network, device, precision), settings, size)
+    engine.new_game(size, rules=rules)
+    serve(engine)
+
+
+def _model_or_untrained(path: str | None) -> tuple[Any, int]:
+    """The network of that path, and a board that it knows; without a path an untrained one, and a warning."""
+    from .model import build_network, katago_config, load_checkpoint
+
+    if path is None:
+        print("mini-alphago: no --model given, so an untrained network plays: nearly at random", file=sys.stderr)
+        return build_network(katago_config(4, 48)).eval(), 9
+    network, checkpoint = load_checkpoint(path)
+    return network, max(checkpoint.board_sizes, default=19)
+
+
 def train() -> None:
     """Train a network from nothing by self-play, or go on with a run; everything about it can be set.
 
@@ -125,7 +167,7 @@ def _train_verb(arguments: list[str]) -> Callable[..., Any]:
 
 
 VERBS: dict[str, Callable[..., Any]] = {
-    "train": train, "show": show, "analyze": analyze, "models": models, "export": export
+    "train": train, "gtp": gtp, "show": show, "analyze": analyze, "models": models, "export": export
 }  # fmt: skip
 
 

@@ -1,0 +1,99 @@
+"""Who lives at the end of a game: from what is pass-alive for sure, and from the ownership that the network expects."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..game import BLACK, WHITE, Board
+from ..game.coords import PASS
+from ..mcts import Search, SearchSettings
+from ..mcts.search import Evaluates
+
+_SURE = 0.6  # mean ownership of a chain's points at which it belongs to somebody
+_CHECK_VISITS = 48
+
+
+class Count(NamedTuple):
+    """A finished position, counted."""
+
+    score: float  # Black's, komi included
+    dead: list[tuple[int, int]]
+    settled: bool  # whether every point clearly belongs to somebody
+
+
+def dead_stones(board: Board, evaluator: Evaluates) -> list[tuple[int, int]]:
+    """All stones that cannot be saved, whole chains of them.
+
+    What lies in the other side's pass-alive regions is dead, and pass-alive stones live. Of the rest a chain is dead if
+    the network gives its points to the opponent, now and also after the best play that a short search finds with
+    either side to move first. A network that does not say who owns what gives no more dead stones.
+    """
+    size = board.size
+    owner = _expected_owner(board, evaluator)  # [size, size] float, 1 Black
+    surely_dead: set[tuple[int, int]] = set()
+    surely_alive: set[tuple[int, int]] = set()
+    for player in (BLACK, WHITE):
+        stones, regions = board.pass_alive(player)
+        surely_alive |= stones
+        surely_dead |= {point for point in regions if board.board[point] == board.get_opponent(player)}
+    dead: list[tuple[int, int]] = []
+    seen: set[tuple[int, int]] = set()
+    for x in range(size):
+        for y in range(size):
+            color = int(board.board[x, y])
+            if not color or (x, y) in seen:
+                continue
+            chain, _ = board.get_group(x, y)
+            seen |= chain
+            lost = False
+            if owner is not None and not chain & surely_alive:
+                mean = float(np.mean([owner[point] for point in chain])) * (1 if color == BLACK else -1)
+                lost = mean < -_SURE
+            if lost or chain & surely_dead:
+                dead += sorted(chain)
+    return dead
+
+
+def _expected_owner(board: Board, evaluator: Evaluates) -> np.ndarray | None:
+    """[size, size] float64: of three views (now, and after best play by either side first) the one least sure."""
+    views = []
+    for player in (None, BLACK, WHITE):
+        position = board.copy()
+        if position.is_game_over():
+            position.resume()
+        if player is not None:
+            position.current_player = player
+            for move in _best_line(position, evaluator):
+                if position.is_game_over() or (move != PASS and not position.is_legal(*move)):
+                    break
+                _play(position, move)
+        evaluation = evaluator.evaluate(position.games)
+        if evaluation.ownership is None:
+            return None
+        sign = 1 if position.current_player == BLACK else -1
+        views.append(sign * evaluation.ownership[0].reshape(board.size, board.size).astype(np.float64))
+    stack = np.stack(views)
+    least, largest = stack.min(axis=0), stack.max(axis=0)
+    return np.asarray(np.where(least > 0, least, np.where(largest < 0, largest, 0.0)))
+
+
+def _best_line(board: Board, evaluator: Evaluates) -> list[tuple[int, int]]:
+    search = Search(evaluator, 1, board.size, SearchSettings(fpu_reduction=0.2, leaves=8, nodes=_CHECK_VISITS + 32))
+    search.set_board(board)
+    search.run(_CHECK_VISITS)
+    moves = search.root_moves()
+    return moves[0].variation if moves else []
+
+
+def _play(board: Board, move: tuple[int, int]) -> None:
+    if move == PASS:
+        board.pass_move()
+    else:
+        board.play(*move)
+
+
+def count_board(board: Board, evaluator: Evaluates) -> Count:
+    """Count the board without its dead stones; `settled` if then every empty point touches one colour alone."""
+    dead = dead_stones(board, evaluator)
+    owner = board.ownership(dead)
+    return Count(board.score(dead), dead, bool((owner != 0).all()))

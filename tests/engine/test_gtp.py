@@ -1,0 +1,282 @@
+"""The protocol: answers as clients expect them, and nothing they send breaks the game."""
+
+import json
+import random
+import re
+
+import pytest
+
+from mini_alphago.engine import Gtp
+from mini_alphago.engine.gtp import COMMANDS, LONGEST_LINE
+from mini_alphago.game import BLACK, WHITE, parse_sgf
+
+from ..mcts.evaluators import Uniform
+from .talk import ask, new_engine, talk
+
+VERTEX = re.compile(r"([A-HJ-T]\d+|pass|resign)$")
+
+
+def test_numbers_are_echoed_and_noise_is_ignored():
+    text = "\n \n# a comment\n7 name # and another\n\tname\t\r\n12 nonsense\n5\n"
+    assert talk(text) == ["=7 mini-alphago", "= mini-alphago", "?12 unknown command", "?5 unknown command"]
+
+
+def test_about_itself():
+    protocol, version, known, unknown, listed, quit_ = ask(
+        new_engine(),
+        "protocol_version",
+        "version",
+        "known_command play",
+        "known_command dance",
+        "list_commands",
+        "quit",
+    )
+    assert (protocol, known, unknown, quit_) == ("= 2", "= true", "= false", "=")
+    assert re.fullmatch(r"= \d+(\.\d+)*", version)
+    assert listed[2:].split("\n") == sorted(COMMANDS)
+    assert not {"analyze", "genmove_analyze"} & set(COMMANDS)  # Sabaki would prefer them, and misread them
+
+
+def test_a_small_game():
+    engine = new_engine()
+    answers = ask(engine, "boardsize 5", "komi 2.5", "clear_board", "play b C3", "genmove w", "get_komi", "showboard")
+    assert answers[:4] == ["="] * 4
+    assert VERTEX.search(answers[4])
+    assert answers[5] == "= 2.5"
+    assert " X" in answers[6]
+    assert engine.board.move_count == 2
+    assert ask(engine, "undo", "undo", "undo") == ["=", "=", "? cannot undo"]
+    assert engine.board.komi == 2.5
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("boardsize 25", "unacceptable size"),
+        ("boardsize 9 13", "unacceptable size"),
+        ("boardsize", "arguments needed"),
+        ("boardsize -3", "unacceptable size"),
+        ("boardsize nine", "whole number"),
+        ("komi nan", "komi"),
+        ("komi 1e99", "komi"),
+        ("komi", "komi is a number"),
+        ("play b C3", "illegal move (occupied)"),
+        ("play b Z9", "not a point"),
+        ("play b", "arguments needed"),
+        ("play green A1", "no color"),
+        ("genmove", "arguments needed"),
+        ("genmove green", "no color"),
+        ("fixed_handicap 2", "board not empty"),
+        ("time_left b soon 1", "number of seconds"),
+        ("time_settings 1 2", "numbers are needed"),
+        ("kgs-time_settings hourglass 3", "time systems are"),
+        ("final_status_list", "arguments needed"),
+        ("final_status_list zombie", "alive, dead or seki"),
+        ("loadsgf /nowhere/at/all.sgf", "cannot load file"),
+        ("printsgf /nowhere/at/all.sgf", "cannot write file"),
+        ("kata-set-rules nonsense", "unknown rules"),
+        ('kata-set-rules {"ko"', "rules are"),
+        ("kata-set-param maxVisits many", "is a number"),
+        ("kata-get-param colour", "unknown parameter"),
+        ("lz-analyze bogus 3", "unknown analysis argument"),
+        ("gg-undo 99", "cannot undo"),
+        ("set_position b", "color and vertex"),
+        ("gogui-play_sequence b A1 b A1", "illegal move"),
+    ],
+)
+def test_what_is_wrong_is_said_and_changes_nothing(line, reason):
+    engine = new_engine()
+    ask(engine, "play b C3")
+    before = engine.board.copy()
+    (answer,) = ask(engine, line)
+    assert answer.startswith("? ")
+    assert reason in answer
+    assert "\n" not in answer
+    assert engine.board == before
+    assert engine.board.history == before.history
+
+
+def test_handicap():
+    engine = new_engine(9)
+    assert ask(engine, "boardsize 9", "fixed_handicap 2")[1] == "= C3 G7"
+    assert engine.board.current_player == WHITE
+    assert ask(engine, "clear_board", "set_free_handicap A1 B2 C3", "genmove w")[1] == "="
+    assert ask(engine, "clear_board", "set_free_handicap A1 A1")[1].startswith("? bad vertex list")
+
+
+def test_records(tmp_path):
+    path = tmp_path / "game.sgf"
+    path.write_text("(;GM[1]FF[4]SZ[5]KM[3.5];B[cc];W[dd];B[bb])")
+    engine = new_engine()
+    assert ask(engine, f"loadsgf {path} 3", "printsgf")[0] == "="
+    assert engine.board.history == [(2, 2, BLACK), (3, 3, WHITE)]
+    (_, text) = ask(engine, f"loadsgf {path}", "printsgf")
+    assert parse_sgf(text[2:]).moves == [(2, 2, BLACK), (3, 3, WHITE), (1, 1, BLACK)]
+
+
+def test_the_end_of_the_game():
+    engine = new_engine()
+    moves = [f"play b {c}{r}" for r in (3,) for c in "ABCDE"]
+    answers = ask(engine, "komi 0.5", *moves, "final_score", "final_status_list alive", "final_status_list dead")
+    assert answers[-3] == "= B+24.5"
+    assert answers[-2] == "= A3 B3 C3 D3 E3"
+    assert answers[-1] == "="
+
+
+def test_analysis_ends_with_the_next_line_and_reports_until_then():
+    for name, winrate in (("lz-analyze", r"\d+"), ("kata-analyze", r"[\d.e-]+")):
+        answer, after = talk(f"{name} 1\n", 0.5, "name\n")
+        lines = answer.split("\n")
+        assert lines[0] == "="
+        assert len(lines) > 2
+        for line in lines[1:]:
+            infos = line.split("info ")[1:]
+            assert [int(re.search(r"order (\d+)", info)[1]) for info in infos] == list(range(len(infos)))
+            for info in infos:
+                assert re.match(
+                    rf"move (pass|[A-E][1-5]) visits \d+ .*winrate {winrate} .*pv( (pass|[A-E][1-5]))+ ?$", info
+                )
+        assert after == "= mini-alphago"
+
+
+def test_kata_analysis_says_what_is_asked_for():
+    plain, full = talk("kata-analyze w 1\n", 0.3, "kata-analyze w interval 1 rootInfo true ownership true maxmoves 2\n",
+                       0.3, "\n")  # fmt: skip
+    assert "rootInfo" not in plain
+    assert "ownership" not in plain
+    line = full.split("\n")[-1]
+    assert line.count("info move") == 2
+    assert " rootInfo visits " in line
+    assert len(line.split(" ownership ")[1].split()) == 25
+
+
+def test_genmove_analyze_plays():
+    engine = new_engine(visits=64)
+    answer = ask(engine, "kata-genmove_analyze b 1")[0].split("\n")
+    assert answer[0] == "="
+    assert answer[1].startswith("info move ")
+    assert VERTEX.search(answer[-1])
+    assert answer[-1].startswith("play ")
+    assert engine.board.move_count == 1
+    two = talk("lz-genmove_analyze w 1\nname\n", engine=engine)  # nothing interrupts it
+    assert two[0].split("\n")[-1].startswith("play ")
+    assert two[1] == "= mini-alphago"
+
+
+def test_end_of_input_in_the_middle_of_an_analysis():
+    assert talk("lz-analyze 5\n", 0.2)[0].startswith("=")
+
+
+def test_raw_network_output():
+    engine = new_engine()
+    text = ask(engine, "play b C3", "kata-raw-nn 0")[1]
+    lines = text[2:].split("\n")
+    assert lines[0] == "symmetry 0"
+    policy = [line.split() for line in lines[lines.index("policy") + 1 :][:5]]
+    assert [len(row) for row in policy] == [5] * 5
+    assert policy[2][2] == "NAN"
+    total = sum(float(x) for row in policy for x in row if x != "NAN")
+    passing = float(next(line for line in lines if line.startswith("policyPass")).split()[1])
+    assert total + passing == pytest.approx(1, abs=1e-4)
+    assert len(lines[lines.index("whiteOwnership") + 1 :]) == 5
+
+
+def test_rules_and_parameters():
+    engine = new_engine()
+    assert ask(engine, "kata-set-rules japanese", "kata-get-rules")[0] == "="
+    assert engine.board.rules.scoring == "territory"
+    rules = json.loads(ask(engine, "kata-get-rules")[0][2:])
+    assert rules["scoring"] == "TERRITORY"
+    assert ask(engine, f"kata-set-rules {json.dumps({**rules, 'scoring': 'AREA', 'suicide': True})}") == ["="]
+    assert (engine.board.rules.scoring, engine.board.rules.suicide) == ("area", True)
+    assert ask(engine, "kata-set-rule ko SIMPLE", "kgs-rules aga")[0] == "="
+    assert engine.board.rules.ko == "situational"
+    ask(engine, "kata-set-param maxVisits 33", "kata-set-param maxTime 2", "kata-set-param ponderingEnabled true")
+    assert (engine.settings.visits, engine.settings.seconds, engine.settings.ponder) == (33, 2.0, True)
+
+
+def test_hostile_lines():
+    engine = new_engine()
+    long = b"play b " + b"A" * 1_000_000 + b"\n"
+    binary = bytes(range(256)).replace(b"\n", b"").replace(b"#", b"") + b"\n"
+    many = b"".join(b"%d name\n" % i for i in range(3000))
+    answers = talk(long, binary, b"\xff\xfe\xfd\n", many, b"name", engine=engine)
+    assert answers[0] == "? the line is too long"
+    assert answers[1].startswith("? ")
+    assert answers[2].startswith("? ")
+    assert answers[3:3003] == [f"={i} mini-alphago" for i in range(3000)]
+    assert answers[3003] == "= mini-alphago"  # even without the end of its line
+    assert LONGEST_LINE < 1_000_000
+
+
+def test_a_client_that_is_gone_ends_it():
+    class Gone:
+        def write(self, text):
+            raise BrokenPipeError
+
+    gtp = Gtp(new_engine(), Gone())
+    gtp.answer("name")
+    assert gtp.finished
+
+
+def test_no_sequence_of_lines_breaks_the_engine():
+    """Random commands with random arguments, right and wrong; the board stays sound, and answers have their form."""
+    rng = random.Random(7)
+    engine = new_engine(5, Uniform(), visits=2)
+    words = [
+        "b",
+        "w",
+        "A1",
+        "C3",
+        "E5",
+        "pass",
+        "5",
+        "3",
+        "0",
+        "-1",
+        "1e9",
+        "x",
+        "",
+        "true",
+        "alive",
+        "dead",
+        "japanese",
+    ]
+    names = sorted(set(COMMANDS) - {"quit", "lz-analyze", "kata-analyze", "loadsgf", "printsgf"})
+    for _ in range(600):
+        line = " ".join([rng.choice([*names, "play", "genmove"]), *rng.choices(words, k=rng.randrange(4))])
+        (answer,) = ask(engine, line)
+        assert answer[0] in "=?", line
+        board = engine.board
+        assert 2 <= board.size <= 19
+        assert board.board.shape == (board.size, board.size)
+        replayed = board.copy()
+        assert replayed == board
+        if board.size > 5:
+            ask(engine, "boardsize 5")
+
+
+# --- what clients send, in their order --------------------------------------------------------------------------------
+
+DIALOGUES = {
+    "Sabaki": ["1 name", "2 version", "3 protocol_version", "4 list_commands", "5 boardsize 5", "6 komi 6.5",
+               "7 clear_board", "8 play B C3", "9 kata-genmove_analyze W 10", "10 undo", "11 play W D4",
+               "12 genmove B"],
+    "LizzieYZY": ["name", "version", "list_commands", "komi 7.0", "boardsize 5", "clear_board", "kata-get-rules",
+                  "time_settings 0 3 1", "lz-genmove_analyze b 10", "undo", "play b C3", "kata-raw-nn 0",
+                  "clear_cache"],
+    "GoGui": ["list_commands", "protocol_version", "name", "version", "boardsize 5", "clear_board", "komi 6.5",
+              "time_settings 600 0 0", "play b C3", "time_left w 600 0", "genmove w", "gg-undo 2", "final_score",
+              "cputime", "gogui-play_sequence b A1 w B2"],
+    "CGOS": ["list_commands", "boardsize 5", "komi 7.0", "clear_board", "time_settings 300 0 0", "time_left b 300 0",
+             "genmove b", "play w pass", "time_left b 290 0", "cgos-genmove_analyze b", "cgos-gameover B+2"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("client", DIALOGUES)
+def test_dialogue(client):
+    engine = new_engine()
+    answers = ask(engine, *DIALOGUES[client])
+    for line, answer in zip(DIALOGUES[client], answers, strict=True):
+        number = line.split()[0] if line.split()[0].isdigit() else ""
+        assert answer.startswith(f"={number}"), (line, answer)
