@@ -141,6 +141,23 @@ def gtp(
     serve(engine)
 
 
+def analysis(
+    model: Annotated[str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = None,
+    visits: Annotated[int, arg(metavar="N", help="Visits of a query that does not say.")] = 500,
+    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+    precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
+) -> None:
+    """Answer KataGo's JSON analysis queries, one a line, many at once; for KaTrain and Lizzie.
+
+    Example: mini-alphago analysis --model runs/laptop
+    """
+    from .engine import serve_analysis
+    from .model import Evaluator
+
+    network, _ = _model_or_untrained(model)
+    serve_analysis(Evaluator(network, device, precision), visits)
+
+
 def _model_or_untrained(path: str | None) -> tuple[Any, int]:
     """The network of that path, and a board that it knows; without a path an untrained one, and a warning."""
     from .model import build_network, katago_config, load_checkpoint
@@ -167,7 +184,8 @@ def _train_verb(arguments: list[str]) -> Callable[..., Any]:
 
 
 VERBS: dict[str, Callable[..., Any]] = {
-    "train": train, "gtp": gtp, "show": show, "analyze": analyze, "models": models, "export": export
+    "train": train, "gtp": gtp, "analysis": analysis, "show": show, "analyze": analyze, "models": models,
+    "export": export,
 }  # fmt: skip
 
 

@@ -130,6 +130,4 @@ class Gtp:
 
 def serve(engine: Engine, source: Any = None, out: TextIO | None = None) -> None:
     """Speak GTP on standard input and output."""
-    from . import commands, kata  # noqa: F401 - they register what clients may ask for
-
     Gtp(engine, out or sys.stdout).run(source or sys.stdin.buffer)

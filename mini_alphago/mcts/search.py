@@ -192,6 +192,28 @@ class Search:
             if (end is not None and time.perf_counter() >= end) or (stop is not None and stop()):
                 return
 
+    def step(self, targets: np.ndarray) -> bool:
+        """One network call for all games whose roots have fewer visits than `targets` [games] int64 says.
+
+        A root that was never evaluated is, whatever its target. False if there was nothing to do.
+        """
+        return self._answer(self._round(targets))
+
+    def restrict(self, g: int, moves: set[int]) -> None:
+        """Let only these moves (flat indices) be searched at the root of game `g`: evaluated, but not searched yet.
+
+        If none of them is legal the root stays as it is.
+        """
+        edges = self._root_edges(g)
+        kept = [e for e in range(edges.start, edges.stop) if int(self.trees.move[g, e]) in moves]
+        if not kept or self.trees.visits[g, edges].any():
+            return
+        total = float(self.trees.prior[g, kept].sum())
+        for i, e in enumerate(kept, start=edges.start):
+            self.trees.move[g, i] = self.trees.move[g, e]
+            self.trees.prior[g, i] = self.trees.prior[g, e] / total if total > 0 else 1 / len(kept)
+        self.trees.nodes[g, 0]["edge_count"] = len(kept)
+
     def _answer(self, asking: Generator[np.ndarray, Answers, Result]) -> Result:
         """Go through a coroutine, asking the evaluator whatever it wants to know."""
         try:

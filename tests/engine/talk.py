@@ -4,8 +4,6 @@ import io
 import time
 
 from mini_alphago.engine import Engine, EngineSettings, Gtp
-from mini_alphago.engine import commands as _commands  # noqa: F401 - registers them
-from mini_alphago.engine import kata as _kata  # noqa: F401 - likewise
 
 from ..mcts.evaluators import Area
 

@@ -1,0 +1,176 @@
+"""What a client of the analysis engine may ask: KataGo's JSON queries, read and checked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..game import BLACK, WHITE, Board, Rules
+from ..game.coords import PASS, from_gtp, to_flat
+from ..game.rules import get_rules
+from .kata import parse_rules
+
+_COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+_MOST_TURNS = 2000
+WINRATES = ("BLACK", "WHITE", "SIDETOMOVE")
+
+
+class QueryError(ValueError):
+    """A query that cannot be answered; `name` is the field that is wrong."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+@dataclass
+class Job:
+    """One position of a query."""
+
+    id: str
+    turn: int
+    board: Board
+    visits: int
+    priority: float = 0.0
+    number: int = 0  # in the order of arrival
+    ownership: bool = False
+    moves_ownership: bool = False
+    policy: bool = False
+    pv_visits: bool = False
+    report_every: float | None = None
+    max_time: float | None = None
+    winrates: str = "BLACK"
+    allowed: set[int] | None = None  # moves at the root, flat; None: all
+    started: float = 0.0
+    reported: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def read_jobs(query: Mapping[str, Any], default_visits: int) -> list[Job]:
+    """The jobs of a query, one for each turn to analyse. QueryError if something in it is wrong."""
+    name = query.get("id")
+    if not isinstance(name, str):
+        raise QueryError("id", "id is a string")
+    board, moves = _start(query), _moves(query)
+    turns = query.get("analyzeTurns", [len(moves)])
+    if not isinstance(turns, list) or not turns or not all(_is_whole(t) and 0 <= t <= len(moves) for t in turns):
+        raise QueryError("analyzeTurns", f"analyzeTurns lists turns from 0 to {len(moves)}")
+    overrides = query.get("overrideSettings", {})
+    if not isinstance(overrides, Mapping):
+        raise QueryError("overrideSettings", "overrideSettings is an object")
+    winrates = str(overrides.get("reportAnalysisWinratesAs", "BLACK")).upper()
+    if winrates not in WINRATES:
+        raise QueryError("overrideSettings", f"reportAnalysisWinratesAs is one of {', '.join(WINRATES)}")
+    shared = {
+        "visits": _number(query, "maxVisits", default_visits, 1, 10**9, whole=True),
+        "priority": _number(query, "priority", 0, -(2**31), 2**31),
+        "ownership": bool(query.get("includeOwnership", False)),
+        "moves_ownership": bool(query.get("includeMovesOwnership", False)),
+        "policy": bool(query.get("includePolicy", False)),
+        "pv_visits": bool(query.get("includePVVisits", False)),
+        "report_every": _number(query, "reportDuringSearchEvery", None, 0.001, 1e6),
+        "max_time": _number(overrides, "maxTime", None, 0.0, 1e9),
+        "winrates": winrates,
+    }
+    wanted, jobs = set(turns), []
+    for turn in range(len(moves) + 1):
+        if turn in wanted:
+            jobs.append(Job(name, turn, board.copy(), allowed=_allowed(query, board), **shared))
+        if turn < len(moves):
+            _play(board, moves[turn], turn)
+    return jobs
+
+
+def _start(query: Mapping[str, Any]) -> Board:
+    """The board before the first move."""
+    size = _number(query, "boardXSize", None, 2, 19, whole=True)
+    if size is None or query.get("boardYSize") != size:
+        raise QueryError("boardXSize", "boardXSize and boardYSize are the same number from 2 to 19")
+    rules = query.get("rules")
+    try:
+        chosen: Rules = parse_rules(_as_text(rules)) if rules is not None else get_rules("cgos")
+    except ValueError as error:
+        raise QueryError("rules", str(error)) from None
+    try:
+        board = Board(int(size), query.get("komi", chosen.komi), chosen)
+    except ValueError as error:
+        raise QueryError("komi", str(error)) from None
+    stones = _pairs(query, "initialStones", board.size)
+    player = query.get("initialPlayer")
+    if stones or player is not None:
+        try:
+            first = BLACK if player is None else _COLORS[str(player).lower()]
+            board.setup([p for c, p in stones if c == BLACK], [p for c, p in stones if c == WHITE], player=first)
+        except (KeyError, ValueError) as error:
+            raise QueryError("initialStones", f"these stones cannot be there ({error})") from None
+    return board
+
+
+def _as_text(rules: Any) -> str:
+    import json
+
+    return rules if isinstance(rules, str) else json.dumps(rules)
+
+
+def _moves(query: Mapping[str, Any]) -> list[tuple[int, tuple[int, int]]]:
+    if "moves" not in query:
+        raise QueryError("moves", 'moves lists the moves of the game, as [["B", "D4"]]')
+    return _pairs(query, "moves", int(query.get("boardXSize", 19)))
+
+
+def _pairs(query: Mapping[str, Any], name: str, size: int) -> list[tuple[int, tuple[int, int]]]:
+    """A list of [color, vertex]."""
+    values = query.get(name, [])
+    if not isinstance(values, list) or len(values) > _MOST_TURNS:
+        raise QueryError(name, f"{name} is a list of up to {_MOST_TURNS} [color, vertex]")
+    pairs = []
+    for i, value in enumerate(values):
+        try:
+            color, vertex = value
+            pairs.append((_COLORS[str(color).lower()], from_gtp(str(vertex), size)))
+        except (TypeError, ValueError, KeyError):
+            raise QueryError(name, f"{name}[{i}] is not a color and a point of the board") from None
+    return pairs
+
+
+def _play(board: Board, move: tuple[int, tuple[int, int]], turn: int) -> None:
+    player, point = move
+    if board.is_game_over():
+        board.resume()
+    if board.current_player != player:
+        board.current_player = player
+    if point == PASS:
+        board.pass_move()
+    elif not board.play(*point):
+        raise QueryError("moves", f"moves[{turn}] is illegal ({board.why_illegal(*point)})")
+
+
+def _allowed(query: Mapping[str, Any], board: Board) -> set[int] | None:
+    """The moves to look at, by avoidMoves and allowMoves for the player to move; None if both are silent."""
+    everything = {to_flat(x, y, board.size) for x, y in board.get_legal_moves()}
+    allowed = set(everything)
+    for name in ("avoidMoves", "allowMoves"):
+        for entry in query.get(name, []) if isinstance(query.get(name, []), list) else []:
+            try:
+                if _COLORS[str(entry["player"]).lower()] != board.current_player:
+                    continue
+                points = {to_flat(*from_gtp(str(vertex), board.size), board.size) for vertex in entry["moves"]}
+            except (TypeError, ValueError, KeyError):
+                raise QueryError(name, f"{name} lists objects with player, moves and untilDepth") from None
+            allowed = allowed - points if name == "avoidMoves" else allowed & points
+    return None if allowed == everything else allowed
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(
+    values: Mapping[str, Any], name: str, default: float | None, low: float, high: float, whole: bool = False
+) -> Any:
+    value = values.get(name, default)
+    if value is None:
+        return None
+    right = _is_whole(value) if whole else isinstance(value, int | float) and not isinstance(value, bool)
+    if not right or not low <= value <= high:
+        raise QueryError(name, f"{name} is {'a whole number' if whole else 'a number'} from {low:g} to {high:g}")
+    return value
