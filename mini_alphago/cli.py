@@ -158,6 +158,36 @@ def analysis(
     serve_analysis(Evaluator(network, device, precision), visits)
 
 
+def match(
+    players: Annotated[
+        Positional[tuple[str, ...]],
+        arg(metavar="PLAYER", help="PATH[,visits=N], policy:PATH, random, gnugo:LEVEL, or 'gtp:COMMAND LINE'."),
+    ],
+    results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a match there goes on.")] = "match",
+    games: Annotated[int, arg(metavar="N", help="Games of each two players.")] = 100,
+    at_once: Annotated[int, arg(metavar="N", help="Games at the same time.")] = 32,
+    visits: Annotated[int, arg(metavar="N", help="Visits a move of a network that does not say.")] = 100,
+    board_size: Annotated[int, arg(metavar="N", help="Points on a side.")] = 9,
+    komi: Annotated[float, arg(metavar="K", help="What White gets.")] = 7.0,
+    rules: Annotated[str, arg(metavar="NAME", help="The rule set.")] = "cgos",
+    opening_moves: Annotated[int, arg(metavar="N", help="Random moves before each pair of games.")] = 2,
+    seed: Annotated[int, arg(metavar="N", help="Of openings and players.")] = 1,
+    sprt: Annotated[
+        tuple[float, float] | None, arg(metavar="ELO0 ELO1", help="Stop when one of them is clear for the first two.")
+    ] = None,
+    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+) -> None:
+    """Let players meet, every opening twice with colours swapped, and rate them.
+
+    Example: mini-alphago match runs/laptop gnugo:1 random --games 40 --visits 100
+    """
+    from .arena.command import play
+    from .arena.tournament import MatchSettings
+
+    settings = MatchSettings(games, at_once, visits, board_size, komi, rules, opening_moves, seed, device)
+    play(list(players), settings, results, sprt)
+
+
 def _model_or_untrained(path: str | None) -> tuple[Any, int]:
     """The network of that path, and a board that it knows; without a path an untrained one, and a warning."""
     from .model import build_network, katago_config, load_checkpoint
@@ -184,8 +214,8 @@ def _train_verb(arguments: list[str]) -> Callable[..., Any]:
 
 
 VERBS: dict[str, Callable[..., Any]] = {
-    "train": train, "gtp": gtp, "analysis": analysis, "show": show, "analyze": analyze, "models": models,
-    "export": export,
+    "train": train, "gtp": gtp, "analysis": analysis, "show": show, "analyze": analyze, "match": match,
+    "models": models, "export": export,
 }  # fmt: skip
 
 

@@ -4,18 +4,22 @@ from .gtp_player import GtpPlayer, gnugo_player
 from .match import GameResult, MatchResult, play_match, random_openings, settled_score
 from .players import RESIGN, Player, PlayerFault, PolicyPlayer, RandomPlayer, SearchPlayer
 from .rating import Rating, elo_of_score, elo_ratings, likelihood_of_superiority, wilson_interval
+from .tournament import MatchSettings, PlayerMaker, Tournament, sprt
 
 __all__ = [
     "RESIGN",
     "GameResult",
     "GtpPlayer",
     "MatchResult",
+    "MatchSettings",
     "Player",
     "PlayerFault",
+    "PlayerMaker",
     "PolicyPlayer",
     "RandomPlayer",
     "Rating",
     "SearchPlayer",
+    "Tournament",
     "elo_of_score",
     "elo_ratings",
     "gnugo_player",
@@ -23,5 +27,6 @@ __all__ = [
     "play_match",
     "random_openings",
     "settled_score",
+    "sprt",
     "wilson_interval",
 ]
