@@ -158,6 +158,43 @@ def analysis(
     serve_analysis(Evaluator(network, device, precision), visits)
 
 
+def review(
+    path: Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")],
+    model: Annotated[str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = None,
+    visits: Annotated[int, arg(metavar="N", help="Visits of each position.")] = 200,
+    out: Annotated[str | None, arg(metavar="FILE.sgf", help="Where to write it (GAME.review.sgf).")] = None,
+    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+) -> None:
+    """Search every position of a game: an SGF with winrates, better moves and variations, and a picture of the game.
+
+    Example: mini-alphago review game.sgf --model runs/laptop --visits 400
+    """
+    from pathlib import Path
+
+    from rich.progress import Progress
+
+    from .engine.review import annotate, picture, review_game
+    from .files import write_atomically
+    from .game import read_sgf, write_sgf
+    from .game.coords import to_gtp
+    from .model import Evaluator
+
+    game = read_sgf(path)
+    target = Path(out) if out else Path(path).with_suffix(".review.sgf")
+    network, _ = _model_or_untrained(model)
+    with Progress(transient=True) as bar:
+        task = bar.add_task("positions", total=len(game.moves) + 1)
+        evaluator = Evaluator(network, device)
+        result = review_game(game, evaluator, visits, lambda done, _: bar.update(task, completed=done))
+    write_sgf(annotate(result), target)
+    write_atomically(target.with_suffix(".svg"), picture(result).encode())
+    for mistake in result.mistakes()[:5]:
+        played, better = (to_gtp(*move, game.size) for move in (mistake.played, mistake.better))
+        lost = f"{100 * mistake.winrate_lost:.0f} %, {mistake.points_lost:.1f} points"
+        print(f"Move {mistake.number}, {'BW'[mistake.player - 1]} {played}: lost {lost}; {better} was better.")
+    print(f"{target}, {target.with_suffix('.svg')}")
+
+
 def match(
     players: Annotated[
         Positional[tuple[str, ...]],
@@ -214,8 +251,8 @@ def _train_verb(arguments: list[str]) -> Callable[..., Any]:
 
 
 VERBS: dict[str, Callable[..., Any]] = {
-    "train": train, "gtp": gtp, "analysis": analysis, "show": show, "analyze": analyze, "match": match,
-    "models": models, "export": export,
+    "train": train, "gtp": gtp, "analysis": analysis, "review": review, "match": match, "show": show,
+    "analyze": analyze, "models": models, "export": export,
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from .analysis import AnalysisEngine, serve_analysis
 from .clock import Budget, Clock, TimeSystem
 from .gtp import Gtp, GtpError, serve
 from .player import Choice, Engine, EngineSettings
+from .review import Review, annotate, picture, review_game
 from .status import Count, count_board, dead_stones
 
 __all__ = [
@@ -18,9 +19,13 @@ __all__ = [
     "EngineSettings",
     "Gtp",
     "GtpError",
+    "Review",
     "TimeSystem",
+    "annotate",
     "count_board",
     "dead_stones",
+    "picture",
+    "review_game",
     "serve",
     "serve_analysis",
 ]

@@ -43,6 +43,7 @@ class SgfMove:
     player: int | None = None  # whose turn it is by PL
     comment: str = ""
     extra: dict[str, list[str]] = field(default_factory=dict)  # other properties to write, as LB, TR, SBKV
+    variations: list[list["SgfMove"]] = field(default_factory=list)  # to write: lines that might have followed this
 
 
 @dataclass
@@ -293,8 +294,14 @@ def format_sgf(game: SgfGame) -> str:
         _set_text(root, "HA", str(game.handicap))
     for prop, name in _TEXTS.items():
         _set_text(root, prop, getattr(game, name))
-    for i, node in enumerate(game.nodes):
-        _write_node(root if i == 0 else tree.extend_main_sequence(), node, game.size)
+    written = [root, *(tree.extend_main_sequence() for _ in game.nodes[1:])]
+    for out, node in zip(written, game.nodes, strict=True):
+        _write_node(out, node, game.size)
+        for line in node.variations:
+            end = out
+            for move in line:
+                end = end.new_child()
+                _write_node(end, move, game.size)
     return str(tree.serialise().decode())
 
 

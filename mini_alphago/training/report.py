@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from ..files import write_atomically
 from ..game.coords import GTP_COLUMNS, star_points
-from .plot import PLOT_STYLE, Series, line_plot, share_plot
+from ..plot import PLOT_STYLE, Series, line_plot, share_plot
 
 Metrics = dict[str, Any]  # one finished iteration
 

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mini_alphago.game import parse_sgf
-from mini_alphago.training.plot import Series, line_plot, nice_ticks, number_text, share_plot
+from mini_alphago.plot import Series, line_plot, nice_ticks, number_text, share_plot
 from mini_alphago.training.report import ReportGame, duration_text, goban, number, read_metrics, write_report
 from mini_alphago.training.tensorboard import Events
 
