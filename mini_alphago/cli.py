@@ -127,6 +127,7 @@ def gtp(
     Example: mini-alphago gtp --model runs/laptop --visits 800
     """
     from .engine import Engine, EngineSettings, serve
+    from .engine.late import LateEvaluator
     from .model import Evaluator
 
     if visits is None and time is None:
@@ -136,7 +137,7 @@ def gtp(
         friendly_pass=friendly_pass,
     )  # fmt: skip
     network, size = _model_or_untrained(model)
-    engine = Engine(Evaluator(network, device, precision), settings, size)
+    engine = Engine(LateEvaluator(lambda: Evaluator(network, device, precision)), settings, size)
     engine.new_game(size, rules=rules)
     serve(engine)
 

@@ -98,8 +98,10 @@ class Gtp:
             text = handler(self, arguments)
             if text is not None:
                 self.write(f"={number} {text}".rstrip() + "\n\n")
-        except ValueError as error:
+        except Exception as error:  # a fault of ours must not cost the client its game
             reason = " ".join(str(error).split()) or "it cannot be done"
+            if not isinstance(error, ValueError):
+                print(f"mini-alphago: {name}: {type(error).__name__}: {reason}", file=sys.stderr)
             self.write(f"?{number} {reason}\n\n")
 
     @staticmethod

@@ -149,7 +149,8 @@ def picture(review: Review) -> str:
         line_plot("Black's score", [Series("points", moves, [p.score for p in review.positions])], "move"),
     ]  # fmt: skip
     width, height, gap = 480, 260, 24
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {2 * (height + gap)}">']
+    box = f'viewBox="0 0 {width} {2 * (height + gap)}" font-family="sans-serif"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {box}>']
     parts += [f"<style>{PLOT_STYLE}</style>", '<rect width="100%" height="100%" fill="var(--card)"/>']
     for i, (title, plot) in enumerate(zip(("Black's winrate", "Black's score"), plots, strict=True)):
         top = i * (height + gap)

@@ -8,7 +8,9 @@ import pytest
 
 from mini_alphago.engine import Gtp
 from mini_alphago.engine.gtp import COMMANDS, LONGEST_LINE
+from mini_alphago.engine.late import LateEvaluator
 from mini_alphago.game import BLACK, WHITE, parse_sgf
+from mini_alphago.model import Evaluator, KataGoNetwork
 
 from ..mcts.evaluators import Uniform
 from .talk import ask, new_engine, talk
@@ -217,6 +219,21 @@ def test_a_client_that_is_gone_ends_it():
     gtp = Gtp(new_engine(), Gone())
     gtp.answer("name")
     assert gtp.finished
+
+
+def test_a_network_that_fails_is_an_answer_and_the_engine_goes_on(capsys):
+    def fails():
+        raise RuntimeError("no such device")
+
+    engine = new_engine(5, LateEvaluator(fails))
+    assert ask(engine, "name", "genmove b", "play b C3") == ["= mini-alphago", "? no such device", "="]
+    assert "genmove: RuntimeError: no such device" in capsys.readouterr().err
+
+
+def test_an_evaluator_that_comes_late():
+    network = KataGoNetwork(1, 8)
+    engine = new_engine(5, LateEvaluator(lambda: Evaluator(network, "cpu", "f32", engine="torch")))
+    assert VERTEX.search(ask(engine, "genmove b")[0])
 
 
 def test_no_sequence_of_lines_breaks_the_engine():
