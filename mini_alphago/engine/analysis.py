@@ -15,12 +15,13 @@ from typing import Any, BinaryIO, TextIO
 import numpy as np
 
 from ..game import BLACK, Board, stack_boards
-from ..game.coords import PASS, to_flat, to_gtp
+from ..game.coords import to_gtp
 from ..mcts import Search, SearchSettings
 from ..mcts.search import Evaluates, RootMove
 from ..version import __version__
 from .kata import lower_bound
 from .queries import Job, QueryError, read_jobs
+from .status import legal_policy, play_or_pass
 
 LONGEST_LINE = 4_000_000
 _SLOTS, _LEAVES = 16, 8
@@ -216,7 +217,8 @@ class AnalysisEngine:
             if job.ownership and evaluation.ownership is not None:
                 answer["ownership"] = [round(sign * float(v), 5) for v in evaluation.ownership[0]]
             if job.policy:
-                answer["policy"] = _policy(board, evaluation.policy[0])
+                policy = np.nan_to_num(legal_policy(board, evaluation.policy[0]), nan=-1.0)
+                answer["policy"] = [round(float(value), 8) for value in policy]
         if job.moves_ownership:
             self._add_moves_ownership(board, seen, answer["moveInfos"], job)
         return answer
@@ -225,10 +227,7 @@ class AnalysisEngine:
         after = []
         for move in moves:
             copy = board.copy()
-            if move.move == PASS:
-                copy.pass_move()
-            else:
-                copy.play(*move.move)
+            play_or_pass(copy, move.move)
             after.append(copy)
         owner = self.evaluator.evaluate(stack_boards(after)).ownership
         if owner is None:
@@ -273,15 +272,6 @@ def _move_info(order: int, move: RootMove, size: int, sign: int, job: Job) -> di
     if job.pv_visits:
         info["pvVisits"] = [move.visits] * len(move.variation)
     return info
-
-
-def _policy(board: Board, logits: np.ndarray) -> list[float]:
-    """N² + 1 numbers, the pass last; -1 where a move is illegal."""
-    legal = [to_flat(x, y, board.size) for x, y in board.get_legal_moves()]
-    odds = np.exp(logits[legal].astype(np.float64) - logits[legal].max())
-    policy = np.full(board.size**2 + 1, -1.0)
-    policy[legal] = odds / odds.sum()
-    return [round(float(value), 8) for value in policy]
 
 
 def serve_analysis(evaluator: Evaluates, visits: int = 500) -> None:

@@ -73,7 +73,13 @@ def _quit(gtp: Gtp, arguments: list[str]) -> str:
     return ""
 
 
-@command("stop", "clear_cache", "gogui-interrupt", "cgos-gameover", "kgs-chat", "gogui-analyze_commands")
+@command("clear_cache")
+def _clear_cache(gtp: Gtp, arguments: list[str]) -> str:
+    gtp.engine.changed()
+    return ""
+
+
+@command("stop", "gogui-interrupt", "cgos-gameover", "gogui-analyze_commands")
 def _nothing(gtp: Gtp, arguments: list[str]) -> str:
     return ""
 

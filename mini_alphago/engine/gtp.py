@@ -40,10 +40,8 @@ class Gtp:
     def __init__(self, engine: Engine, out: TextIO, name: str = "mini-alphago") -> None:
         self.engine, self.name = engine, name
         self.finished = False
-        self.params: dict[str, str] = {}
         self._out = out
         self._lines: queue.Queue[str | None] = queue.Queue()
-        self._waiting: str | None = None  # a line that an analysis has seen and left for later
         self._head = "="
 
     # --- the loop ---------------------------------------------------------------------------------------------------

@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..game import BLACK, Rules
-from ..game.coords import PASS, from_gtp, to_gtp
+from ..game.coords import from_gtp, to_flat, to_gtp
 from ..game.rules import RULE_SETS, get_rules
-from ..mcts.search import RootMove
+from ..mcts.search import RootMove, Search
 from .commands import chosen_move, color, need, set_rules, whole
 from .gtp import Gtp, GtpError, command
 from .player import EngineSettings
+from .status import legal_policy
 
 _DEFAULT_INTERVAL = 1.0  # seconds between two reports
 _SURE = 1.96
@@ -83,9 +84,8 @@ def _with(wanted: Wanted, key: str, value: str) -> Wanted:
 
 
 def _candidates(moves: list[RootMove], wanted: Wanted) -> list[RootMove]:
-    seen = [move for move in moves if move.move not in wanted.avoid and (not wanted.allow or move.move in wanted.allow)]
-    visited = sum(move.visits > 0 for move in seen)
-    return seen[: max(1, min(wanted.max_moves, max(visited, wanted.min_moves)))]
+    visited = sum(move.visits > 0 for move in moves)
+    return moves[: max(1, min(wanted.max_moves, max(visited, wanted.min_moves)))]
 
 
 def lower_bound(move: RootMove) -> float:
@@ -146,7 +146,7 @@ def report(gtp: Gtp, moves: list[RootMove], wanted: Wanted, kata: bool) -> str:
 
 def _steps(gtp: Gtp, wanted: Wanted, kata: bool) -> Iterator[None]:
     """Search without end, writing a report at each interval; yields after each network call."""
-    search = gtp.engine.search(wanted.player)
+    search = _restricted(gtp, wanted) if wanted.avoid or wanted.allow else gtp.engine.search(wanted.player)
     last = time.perf_counter()
     for _ in gtp.engine.thinking(wanted.player):
         if time.perf_counter() - last >= wanted.interval:
@@ -156,6 +156,18 @@ def _steps(gtp: Gtp, wanted: Wanted, kata: bool) -> Iterator[None]:
         yield
 
 
+def _restricted(gtp: Gtp, wanted: Wanted) -> Search:
+    """The search from here with only those moves that the client wants to see."""
+    board = gtp.engine.board
+    gtp.engine.changed()  # what is known of other moves must not be in it
+    search = gtp.engine.search(wanted.player)
+    search.step(np.zeros(1, np.int64))
+    moves = set(board.get_legal_moves()) - wanted.avoid
+    moves = moves & wanted.allow if wanted.allow else moves
+    search.restrict(0, {to_flat(x, y, board.size) for x, y in moves})
+    return search
+
+
 def _analyze(gtp: Gtp, arguments: list[str], kata: bool) -> None:
     """Until the client says anything at all, even only `stop` or an empty line; or goes away."""
     wanted = parse_wanted(arguments, gtp.engine.board.size)
@@ -163,6 +175,8 @@ def _analyze(gtp: Gtp, arguments: list[str], kata: bool) -> None:
     for _ in _steps(gtp, wanted, kata):
         if gtp.interrupted() or gtp.finished:
             break
+    if wanted.avoid or wanted.allow:
+        gtp.engine.changed()  # and what was left out must not stay out
     gtp.end()
 
 
@@ -235,11 +249,7 @@ def _raw_nn(gtp: Gtp, arguments: list[str]) -> str:
     white = -1 if board.current_player == BLACK else 1
     winrate = (1 + white * float(answer.value[0])) / 2
     lead = 0.0 if answer.score is None else white * float(answer.score[0])
-    legal = [to_flat_index(move, size) for move in board.get_legal_moves()]
-    policy = np.full(size * size + 1, np.nan)
-    logits = answer.policy[0][legal].astype(np.float64)
-    odds = np.exp(logits - logits.max())
-    policy[legal] = odds / odds.sum()
+    policy = legal_policy(board, answer.policy[0])
     owner = np.zeros(size * size) if answer.ownership is None else white * answer.ownership[0]
     lines = ["symmetry 0", f"whiteWin {winrate:.6f}", f"whiteLoss {1 - winrate:.6f}", "noResult 0.000000"]
     lines += [f"whiteLead {lead:.3f}", f"whiteScoreSelfplay {lead:.3f}", "whiteScoreSelfplaySq 0.000"]
@@ -247,11 +257,6 @@ def _raw_nn(gtp: Gtp, arguments: list[str]) -> str:
     lines += _rows(policy[:-1], size, 6)
     lines += [f"policyPass {policy[-1]:.6f}", "whiteOwnership", *_rows(owner, size, 7)]
     return "\n".join(lines)
-
-
-def to_flat_index(move: tuple[int, int], size: int) -> int:
-    """The flat index of a move."""
-    return size * size if move == PASS else move[0] * size + move[1]
 
 
 def _rows(numbers: np.ndarray, size: int, digits: int) -> list[str]:

@@ -1,7 +1,7 @@
 """What a client of the analysis engine may ask: KataGo's JSON queries, read and checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..game import BLACK, WHITE, Board, Rules
@@ -42,7 +42,6 @@ class Job:
     allowed: set[int] | None = None  # moves at the root, flat; None: all
     started: float = 0.0
     reported: float = 0.0
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 def read_jobs(query: Mapping[str, Any], default_visits: int) -> list[Job]:

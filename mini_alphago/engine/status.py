@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..game import BLACK, WHITE, Board
-from ..game.coords import PASS
+from ..game.coords import PASS, to_flat
 from ..mcts import Search, SearchSettings
 from ..mcts.search import Evaluates
 
@@ -66,7 +66,7 @@ def _expected_owner(board: Board, evaluator: Evaluates) -> np.ndarray | None:
             for move in _best_line(position, evaluator):
                 if position.is_game_over() or (move != PASS and not position.is_legal(*move)):
                     break
-                _play(position, move)
+                play_or_pass(position, move)
         evaluation = evaluator.evaluate(position.games)
         if evaluation.ownership is None:
             return None
@@ -85,11 +85,21 @@ def _best_line(board: Board, evaluator: Evaluates) -> list[tuple[int, int]]:
     return moves[0].variation if moves else []
 
 
-def _play(board: Board, move: tuple[int, int]) -> None:
+def play_or_pass(board: Board, move: tuple[int, int]) -> None:
+    """Make a legal move; (-1, -1) passes."""
     if move == PASS:
         board.pass_move()
     else:
         board.play(*move)
+
+
+def legal_policy(board: Board, logits: np.ndarray) -> np.ndarray:
+    """[size² + 1] float64: the network's policy over legal moves, sum 1; NaN where a move is illegal."""
+    legal = [to_flat(x, y, board.size) for x, y in board.get_legal_moves()]
+    odds = np.exp(logits[legal].astype(np.float64) - float(logits[legal].max()))
+    policy = np.full(board.size**2 + 1, np.nan)
+    policy[legal] = odds / odds.sum()
+    return policy
 
 
 def count_board(board: Board, evaluator: Evaluates) -> Count:

@@ -103,7 +103,6 @@ class RunFolder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.checkpoints, self.replay, self.games = (self.path / name for name in ("checkpoints", "replay", "games"))
-        self._lock: IO[bytes] | None = None
 
     @property
     def exists(self) -> bool:

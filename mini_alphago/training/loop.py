@@ -33,7 +33,7 @@ _REPORT_GAMES = 6
 _FIXED = (
     "board_size", "seed", "network", "self_play.games", "self_play.move_limit", "self_play.rules", "self_play.komi",
     "self_play.komi_spread", "self_play.random_openings", "self_play.end_when_settled", "self_play.resign_below",
-    "self_play.resign_played_out",
+    "self_play.resign_played_out", "learning.optimizer", "learning.ema", "learning.reply_weight",
 )  # fmt: skip
 
 

@@ -152,6 +152,15 @@ def test_kata_analysis_says_what_is_asked_for():
     assert len(line.split(" ownership ")[1].split()) == 25
 
 
+def test_moves_that_are_avoided_are_not_searched():
+    engine = new_engine()
+    avoided, allowed, free = talk("kata-analyze b 1 avoid b C3,pass 1\n", 0.3, "lz-analyze b 1 allow b A1,B2 1\n", 0.3,
+                                  "lz-analyze b 1\n", 0.3, "\n", engine=engine)  # fmt: skip
+    assert not {"C3", "pass"} & set(re.findall(r"info move (\S+)", avoided))
+    assert set(re.findall(r"info move (\S+)", allowed)) == {"A1", "B2"}
+    assert len(set(re.findall(r"info move (\S+)", free))) > 5
+
+
 def test_genmove_analyze_plays():
     engine = new_engine(visits=64)
     answer = ask(engine, "kata-genmove_analyze b 1")[0].split("\n")
