@@ -18,6 +18,7 @@ from tutorial_style import PlainBoard, plain_search
 
 from mini_alphago.game import Board
 from mini_alphago.mcts import Search, SearchSettings
+from mini_alphago.mcts.arrays import node_bytes
 from mini_alphago.model import ENCODINGS, Evaluation, Evaluator
 from mini_alphago.model.evaluator import trial_planes
 
@@ -140,9 +141,7 @@ def memory(console: Console) -> None:
     search.set_board(Board(9, komi=7))
     search.run(1000)
     trees = search.trees
-    per_edge = sum(getattr(trees, field).itemsize for field in ("move", "child", "prior", "visits", "utility_sum",
-                                                                 "value_sum", "score_sum"))  # fmt: skip
-    used = trees.edge_count[0] * per_edge + trees.node_count[0] * (trees.nodes.itemsize + 4)
+    used = trees.node_count[0] * node_bytes(82)
     console.print(f"A thousand visits on 9×9 take {used / 2**20:.1f} MiB.")
 
 

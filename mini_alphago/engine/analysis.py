@@ -17,6 +17,7 @@ import numpy as np
 from ..game import BLACK, Board, stack_boards
 from ..game.coords import to_gtp
 from ..mcts import Search, SearchSettings
+from ..mcts.arrays import node_bytes
 from ..mcts.search import Evaluates, RootMove
 from ..version import __version__
 from .kata import lower_bound
@@ -26,14 +27,13 @@ from .status import legal_policy, play_or_pass
 LONGEST_LINE = 4_000_000
 _SLOTS, _LEAVES = 16, 8
 _MEMORY = 2**30  # bytes of all trees of one board size
-_EDGE_BYTES = 42
 
 
 class _Pool:
     """The slots of one board size."""
 
     def __init__(self, evaluator: Evaluates, size: int) -> None:
-        nodes = min(20_000, _MEMORY // (_SLOTS * _EDGE_BYTES * (size * size + 1)))
+        nodes = min(20_000, _MEMORY // (_SLOTS * node_bytes(size * size + 1)))
         settings = SearchSettings(fpu_reduction=0.2, score_weight=0.1, leaves=_LEAVES, nodes=nodes)
         self.search = Search(evaluator, _SLOTS, size, settings)
         self.jobs: list[Job | None] = [None] * _SLOTS
@@ -270,7 +270,7 @@ def _move_info(order: int, move: RootMove, size: int, sign: int, job: Job) -> di
         "weight": float(move.visits), "order": order, "pv": [to_gtp(x, y, size) for x, y in move.variation],
     }  # fmt: skip
     if job.pv_visits:
-        info["pvVisits"] = [move.visits] * len(move.variation)
+        info["pvVisits"] = move.variation_visits
     return info
 
 

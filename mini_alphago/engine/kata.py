@@ -106,7 +106,7 @@ def _lz_info(order: int, move: RootMove, size: int) -> str:
 def _kata_info(order: int, move: RootMove, size: int, pv_visits: bool) -> str:
     variation = move.variation or [move.move]
     line = " ".join(to_gtp(x, y, size) for x, y in variation)
-    visits = f" pvVisits {' '.join([str(move.visits)] * len(variation))}" if pv_visits else ""
+    visits = f" pvVisits {' '.join(map(str, move.variation_visits or [move.visits]))}" if pv_visits else ""
     low = lower_bound(move)
     return (
         f"info move {to_gtp(*move.move, size)} visits {move.visits} utility {move.utility:.6g} "

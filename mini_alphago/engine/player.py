@@ -10,11 +10,11 @@ import numpy as np
 from ..game import BLACK, Board, Rules
 from ..game.coords import PASS, to_flat
 from ..mcts import Search, SearchSettings
+from ..mcts.arrays import node_bytes
 from ..mcts.search import Evaluates, RootMove
 from .clock import Budget, Clock, moves_left
 from .status import count_board, dead_stones
 
-_EDGE_BYTES, _NODE_BYTES = 42, 40
 _UNDECIDED = 0.7  # the second move has this share of the first one's visits
 _CHECK_EVERY = 0.05  # seconds between looks at whether a move is clear
 
@@ -134,7 +134,7 @@ class Engine:
         return self._search
 
     def _search_settings(self, size: int) -> SearchSettings:
-        room = self.settings.memory * 2**20 // (_EDGE_BYTES * (size * size + 1) + _NODE_BYTES)
+        room = self.settings.memory * 2**20 // node_bytes(size * size + 1)
         nodes = max(2 * self.settings.leaves + 2, min(room, 2_000_000))
         return SearchSettings(fpu_reduction=0.2, score_weight=0.1, leaves=self.settings.leaves, nodes=nodes)
 

@@ -8,7 +8,7 @@ import numpy as np
 from . import scoring, state
 from .coords import check_on_board, handicap_points
 from .diagram import draw, parse
-from .rules import KO_CODES, SCORING_CODES, Rules, check_komi, get_rules
+from .rules import Rules, check_komi, get_rules, write_rules
 
 Point = tuple[int, int]
 
@@ -392,9 +392,7 @@ class Board:
             rules = rules.with_komi(float(komi))
         self._rules = rules
         info = self._info
-        info["ko_rule"] = KO_CODES[rules.ko]
-        info["scoring"] = SCORING_CODES[rules.scoring]
-        info["suicide"] = rules.suicide
+        write_rules(info, rules)
         info["komi"] = rules.komi_for(self.size) + rules.compensation_for(self._handicap)
 
     def _grow(self) -> None:

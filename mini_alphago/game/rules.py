@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -93,3 +93,10 @@ def get_rules(rules: "Rules | str") -> Rules:
     if name not in RULE_SETS:
         raise ValueError(f"unknown rules {str(rules)[:40]!r}: known are {', '.join(RULE_SETS)}")
     return RULE_SETS[name]
+
+
+def write_rules(info: Any, rules: Rules) -> None:
+    """Let the games whose records `info` holds be played by these rules; their komi stays."""
+    info["ko_rule"] = KO_CODES[rules.ko]
+    info["scoring"] = SCORING_CODES[rules.scoring]
+    info["suicide"] = rules.suicide

@@ -99,6 +99,14 @@ def new_trees(games: int, nodes: int, points: int) -> Trees:
     )
 
 
+def node_bytes(points: int) -> int:
+    """Memory of one node of a tree with an edge for each of `points` = size² + 1 moves."""
+    one = new_trees(1, 1, 1)
+    per_edge = sum(array.itemsize for array in (one.move, one.child, one.prior, one.visits, one.utility_sum,
+                                                one.value_sum, one.score_sum))  # fmt: skip
+    return per_edge * points + one.nodes.itemsize + one.new_index.itemsize
+
+
 def new_leaves(slots: int, size: int, max_moves: int, planes: int) -> Leaves:
     """Room for that many descents on boards up to `size`, in games of up to `max_moves`."""
     points = size * size + 1

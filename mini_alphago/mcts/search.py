@@ -1,8 +1,6 @@
 """`Search`: the batched engine. One game with a deep tree, or thousands of games at once; the same kernels."""
 
-import contextlib
 import time
-from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -40,6 +38,7 @@ class RootMove(NamedTuple):
     utility: float  # what the search maximises
     prior: float
     variation: list[tuple[int, int]]  # this move, and the replies visited most
+    variation_visits: list[int]  # of each of them
 
 
 class Search:
@@ -277,15 +276,19 @@ class Search:
         if self._encoding is None:
             self.evaluations += len(rows)
             self._row[:] = np.arange(len(self._row))
-            return _answers(self.evaluator.evaluate(self.ends))
-        return _answers(self.evaluator.run(*self._question(rows, len(self._row))))  # type: ignore[attr-defined]
+            return answers_of(self.evaluator.evaluate(self.ends))
+        return answers_of(self.evaluator.run(*self.question(rows)))  # type: ignore[attr-defined]
 
-    def _question(self, rows: np.ndarray, all_from: int) -> tuple[np.ndarray, np.ndarray]:
-        """The planes [B, C, W, W] and sizes [B] of these leaves; of all slots if they are `all_from` or more."""
+    def question(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What to ask about these leaves: planes [B, C, W, W] and sizes [B].
+
+        If most slots are in use, of all of them: a few answers for nobody cost less than picking the others out, and
+        batches of always the same size are what compiled networks do best.
+        """
         assert self._encoding is not None
         self.evaluations += len(rows)
         planes, sizes = self.leaves.planes, self.leaves.size
-        if len(rows) >= all_from:
+        if 4 * len(rows) >= 3 * len(self._row):
             self._row[:] = np.arange(len(self._row))
         else:
             self._row[rows] = np.arange(len(rows))
@@ -351,66 +354,32 @@ class Search:
             n = int(trees.visits[g, e])
             sums = (trees.value_sum[g, e], trees.score_sum[g, e], trees.utility_sum[g, e])
             value, score, utility = (float(total) / n if n else 0.0 for total in sums)
-            line = [_xy(int(move), size) for move in self._variation(g, e)] if n else []
-            moves.append(
-                RootMove(_xy(int(trees.move[g, e]), size), n, value, score, utility, float(trees.prior[g, e]), line)
-            )
+            edges = self._variation(g, e) if n else []
+            line = [_xy(int(trees.move[g, edge]), size) for edge in edges]
+            visits = [int(trees.visits[g, edge]) for edge in edges]
+            own, prior = _xy(int(trees.move[g, e]), size), float(trees.prior[g, e])
+            moves.append(RootMove(own, n, value, score, utility, prior, line, visits))
         return moves
 
     def _variation(self, g: int, edge: int) -> list[int]:
+        """The edge itself, and those that were visited most behind it."""
         trees = self.trees
-        line = [int(trees.move[g, edge])]
+        line = [edge]
         node = int(trees.child[g, edge])
         while node >= 0 and trees.nodes[g, node]["edge_count"]:
             first = int(trees.nodes[g, node]["first_edge"])
             visits = trees.visits[g, first : first + int(trees.nodes[g, node]["edge_count"])]
             if not visits.any():
                 break
-            edge = first + int(visits.argmax())
-            line.append(int(trees.move[g, edge]))
-            node = int(trees.child[g, edge])
+            line.append(first + int(visits.argmax()))
+            node = int(trees.child[g, line[-1]])
         return line
 
 
-def _answers(result: Evaluation) -> Answers:
+def answers_of(result: Evaluation) -> Answers:
+    """An evaluation as the kernels take it."""
     score = np.zeros(len(result.value), np.float32) if result.score is None else result.score
     return Answers(*(np.ascontiguousarray(part, np.float32) for part in (result.policy, result.value, score)))
-
-
-def run_together(searches: Sequence[Search], visits: Sequence[np.ndarray], noise: Sequence[np.ndarray]) -> None:
-    """`run` for several searches with one `Evaluator`: while the network works for one, the trees of another do.
-
-    visits and noise: as `run` takes them, for each search. What each search does is the same as alone.
-    """
-    if len(searches) == 1 or not hasattr(searches[0].evaluator, "submit"):
-        for search, v, n in zip(searches, visits, noise, strict=True):
-            search.run(v, n)
-        return
-    asking = [search.searching(v, n) for search, v, n in zip(searches, visits, noise, strict=True)]
-    waiting: deque[tuple[int, Callable[[], Evaluation]]] = deque()
-
-    def submit(lane: int, rows: np.ndarray) -> None:
-        search = searches[lane]
-        slots = len(search._row)
-        # A few idle slots cost less than picking the others out.
-        question = search._question(rows, max(1, slots * 3 // 4))
-        waiting.append((lane, search.evaluator.submit(*question, lane)))  # type: ignore[attr-defined]
-
-    try:
-        for lane, search in enumerate(searches):
-            search.use_lane(lane)
-            with contextlib.suppress(StopIteration):
-                submit(lane, next(asking[lane]))
-        while waiting:
-            lane, collect = waiting.popleft()
-            started = time.perf_counter()
-            answers = _answers(collect())
-            searches[lane].network_seconds += time.perf_counter() - started
-            with contextlib.suppress(StopIteration):
-                submit(lane, asking[lane].send(answers))
-    finally:
-        for each in asking:
-            each.close()
 
 
 def _xy(move: int, size: int) -> tuple[int, int]:

@@ -270,10 +270,10 @@ class Training:
         write_atomically(self.folder.games / f"{number:06d}.sgf", text.encode())
 
     def _show_game(self, records: Records) -> None:
-        board = record_board(records, len(records.id) - 1, self.config.self_play.rules)
-        caption = f"game {int(records.id[-1])}: {result_text(records, -1)}, {int(records.length[-1])} moves"
+        last = len(records.id) - 1
+        board = record_board(records, last, self.config.self_play.rules)
         diagram, _, _ = draw_board(board).rpartition("\n")  # without whose turn it would be
-        self.display.game(diagram, caption)
+        self.display.game(diagram, _caption(records, last))
 
     def report(self) -> None:
         """Write report.html."""
@@ -284,10 +284,13 @@ class Training:
             for g in range(max(0, len(records.id) - _REPORT_GAMES), len(records.id)):
                 board = record_board(records, g, rules)
                 rows = ["".join(".XO"[color] for color in row) for row in board.board.tolist()]
-                caption = f"game {int(records.id[g])}: {result_text(records, g)}, {int(records.length[g])} moves"
                 last = board.history[-1][:2] if board.history else None
-                games.append(ReportGame(caption, rows, last, sgf_text(records, g, rules)))
+                games.append(ReportGame(_caption(records, g), rows, last, sgf_text(records, g, rules)))
         write_report(self.folder.path, self.history, to_toml(self.config), games)
+
+
+def _caption(records: Records, g: int) -> str:
+    return f"game {int(records.id[g])}: {result_text(records, g)}, {int(records.length[g])} moves"
 
 
 class _Clock:

@@ -1,6 +1,5 @@
 """The replay window: the newest games of a run, on disk as one file for each iteration, in memory as one `Records`."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -76,8 +75,3 @@ def draw(samples: int, count: int, rng: np.random.Generator) -> np.ndarray:
     rounds = -(-count // samples)
     order = np.concatenate([rng.permutation(samples) for _ in range(rounds)])
     return order[:count]
-
-
-def disk_use(folder: Path) -> int:
-    """Bytes of all files of games in a folder."""
-    return sum(os.path.getsize(path) for path in folder.glob(f"*{_SUFFIX}"))

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ..game import get_rules, state
-from ..game.rules import KO_CODES, SCORING_CODES
+from ..game.rules import write_rules
 from ..game.state import BLACK, Games
 from ..kernel import index, parallel_kernel, prange
 from ..model import Encoding, symmetry
@@ -59,10 +59,7 @@ class SampleMaker:
         self.encoding, self.size, self.batch_size = encoding, size, batch_size
         points = size * size + 1
         self._games = state.new_games(batch_size, size, longest + 1)
-        chosen, info = get_rules(rules), self._games.info
-        info["ko_rule"] = KO_CODES[chosen.ko]
-        info["scoring"] = SCORING_CODES[chosen.scoring]
-        info["suicide"] = chosen.suicide
+        write_rules(self._games.info, get_rules(rules))
         self._reasons = np.zeros((batch_size, points), np.uint8)
         self._planes = np.zeros((batch_size, encoding.planes, size * size), np.int8)
 

@@ -5,16 +5,17 @@ All randomness is drawn by seed, step and game, and between two moves a game is 
 where it was.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ..game import get_rules, state
-from ..game.rules import KO_CODES, SCORING_CODES
+from ..game.rules import write_rules
 from ..mcts import Search
 from ..mcts.roots import Roots
-from ..mcts.search import Evaluates, run_together
+from ..mcts.search import Evaluates
+from ..mcts.together import run_together
 from ..threads import available_cores
 from .config import SelfPlaySettings
 from .endings import find_ends, new_rooms, play_random, replay_moves
@@ -72,16 +73,9 @@ class SelfPlay:
         self._rooms, self._other = new_rooms(available_cores(), points)
         self._ending = np.zeros(slots, np.uint8)
         self._owner = np.zeros((slots, points), np.int8)
-        self._set_rules()
+        write_rules(self.roots.info, get_rules(settings.rules))
         for g in range(slots):
             self._start_game(g, self.limit * g // (2 * slots) if staggered else 0)
-
-    def _set_rules(self) -> None:
-        rules, info = get_rules(self.settings.rules), self.roots.info
-        info["size"] = self.size
-        info["ko_rule"] = KO_CODES[rules.ko]
-        info["scoring"] = SCORING_CODES[rules.scoring]
-        info["suicide"] = rules.suicide
 
     @property
     def playing(self) -> int:
@@ -283,11 +277,3 @@ def _sample(policy: np.ndarray, temperature: float, rng: np.random.Generator) ->
     draws = rng.random(len(policy)) * sums[:, -1]
     moves: np.ndarray = (sums <= draws[:, None]).sum(axis=1)
     return moves
-
-
-def finish_games(play: SelfPlay) -> Sequence[Records]:
-    """Play until no slot has a game any more; the games in the order in which they ended."""
-    parts = []
-    while play.playing:
-        parts.append(play.apply(play.think()))
-    return parts

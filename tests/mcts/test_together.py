@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mini_alphago.mcts import Search, SearchSettings
-from mini_alphago.mcts.search import run_together
+from mini_alphago.mcts.together import run_together
 from mini_alphago.model import Evaluator, KataGoNetwork
 
 from .evaluators import Hashed

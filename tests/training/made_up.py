@@ -44,3 +44,11 @@ def assert_same(one, other):
     for name, a, b in zip(Records._fields, one, other, strict=True):
         assert a.dtype == b.dtype, name
         np.testing.assert_array_equal(a, b, name)
+
+
+def finish_games(play):
+    """Play until no slot has a game any more; the games in the order in which they ended."""
+    parts = []
+    while play.playing:
+        parts.append(play.apply(play.think()))
+    return parts

@@ -21,10 +21,9 @@ from mini_alphago.training.records import (
     sgf_text,
     to_bytes,
 )
-from mini_alphago.training.self_play import finish_games
 
 from ..mcts.evaluators import Hashed
-from .made_up import assert_same, one_game, some_games
+from .made_up import assert_same, finish_games, one_game, some_games
 
 
 @pytest.fixture(scope="module")

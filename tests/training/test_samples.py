@@ -9,11 +9,10 @@ from mini_alphago.model import ENCODINGS, symmetry
 from mini_alphago.training import SelfPlay, SelfPlaySettings
 from mini_alphago.training.records import LIMIT, PASSES, POLICY_UNIT, RESIGNED, SETTLED, join_records, record_board
 from mini_alphago.training.samples import SampleMaker, usable
-from mini_alphago.training.self_play import finish_games
 
 from ..mcts.evaluators import Hashed
 from ..model.slow_encoder import ENCODERS
-from .made_up import one_game, some_games
+from .made_up import finish_games, one_game, some_games
 
 SIZE = 5
 

@@ -12,11 +12,11 @@ from mini_alphago.model import Evaluation
 from mini_alphago.training import SelfPlay, SelfPlaySettings
 from mini_alphago.training.folder import to_arrays, to_tensors
 from mini_alphago.training.records import LIMIT, PASSES, POLICY_UNIT, RESIGNED, SETTLED, join_records, record_board
-from mini_alphago.training.self_play import Step, _sample, finish_games
+from mini_alphago.training.self_play import Step, _sample
 
 from ..game.reference import ownership as slow_ownership
 from ..mcts.evaluators import Hashed, Uniform
-from .made_up import assert_same
+from .made_up import assert_same, finish_games
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
