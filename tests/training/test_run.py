@@ -533,12 +533,12 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 
 def test_training_that_diverges_keeps_the_last_good_network(tmp_path: Path) -> None:
-    train_until(CONFIG, tmp_path, StopAt(iteration=1))
+    tame = dataclasses.replace(CONFIG, learning=dataclasses.replace(CONFIG.learning, optimizer="sgd"))
+    train_until(tame, tmp_path, StopAt(iteration=1))
     before = contents(tmp_path / "checkpoints")
-    learning = dataclasses.replace(CONFIG.learning, learning_rate=10.0, clip=0.0, optimizer="sgd")
-    wild = dataclasses.replace(CONFIG, learning=learning)
+    wild = dataclasses.replace(tame, learning=dataclasses.replace(tame.learning, learning_rate=10.0, clip=0.0))
     with pytest.raises(FloatingPointError, match="smaller learning rate"):
         train(None, str(tmp_path), changes=lambda _: wild)
     assert contents(tmp_path / "checkpoints") == before
-    tame = dataclasses.replace(CONFIG, iterations=2)
+    tame = dataclasses.replace(tame, iterations=2)
     assert train(None, str(tmp_path), changes=lambda _: tame).iteration == 2
