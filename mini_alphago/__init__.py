@@ -6,12 +6,13 @@ them in one call.
 """
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 # Numba and PyTorch each have a pool of OpenMP threads, which by default spin for milliseconds after their work: against
 # each other, and against whatever else the machine does. Read when the OpenMP library is loaded, so it stands here.
 os.environ.setdefault("GOMP_SPINCOUNT", "2000")
 
+from .lazy import lazily
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -19,11 +20,5 @@ if TYPE_CHECKING:
 
 __all__ = ["__version__", "analyze"]
 
-
-def __getattr__(name: str) -> Any:
-    """Import `analyze` when it is asked for: the package itself stays quick to import."""
-    if name == "analyze":
-        from .mcts import analyze
-
-        return analyze
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__ = lazily(__name__, "mcts")

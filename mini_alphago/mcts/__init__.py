@@ -1,8 +1,15 @@
 """How it thinks: Monte Carlo tree search."""
 
-from .mcts import MCTS, Analysis, analyze
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
 from .node import MCTSNode
 from .search import RootMove, Search
-from .settings import SearchSettings
+from .settings import SearchSettings, playing_settings
 
-__all__ = ["MCTS", "Analysis", "MCTSNode", "RootMove", "Search", "SearchSettings", "analyze"]
+if TYPE_CHECKING:
+    from .mcts import MCTS, Analysis, analyze
+else:
+    __getattr__ = lazily(__name__, "mcts")
+
+__all__ = ["MCTS", "Analysis", "MCTSNode", "RootMove", "Search", "SearchSettings", "analyze", "playing_settings"]

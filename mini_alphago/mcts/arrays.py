@@ -11,6 +11,7 @@ NODE = np.dtype(
     [
         ("first_edge", np.int32),
         ("edge_count", np.int32),
+        ("seen", np.int32),  # edges with visits: they come first, and then the one with the largest prior of the others
         ("visits", np.int32),  # descents through this node; at the root not its own evaluation
         ("terminal", np.int32),
         ("value", np.float32),  # of its own evaluation, for the player to move: win 1, loss -1
@@ -35,7 +36,7 @@ class Trees(NamedTuple):
     utility_sum: np.ndarray  # [games, E] float64
     value_sum: np.ndarray  # [games, E] float64
     score_sum: np.ndarray  # [games, E] float64
-    gumbel: np.ndarray  # [games, A] float32: noise on the root's edges, in their order
+    gumbel: np.ndarray  # [games, A] float32: noise on the root's moves, by flat index
     race: np.ndarray  # [games] int32: which halving schedule a game follows
     new_index: np.ndarray  # [games, N] int32: scratch of `cut`
 
@@ -48,6 +49,7 @@ class Leaves(NamedTuple):
 
     size: np.ndarray  # [slots] int32: of the board
     path: np.ndarray  # [slots, M] int32: edges from the root
+    loan: np.ndarray  # [slots, M] float64: what each of them was given in advance of the answer
     length: np.ndarray  # [slots] int32
     status: np.ndarray  # [slots] int32: NEW, TERMINAL, COLLISION or IDLE
     reasons: np.ndarray  # [slots, A] uint8: legality of each move there
@@ -71,7 +73,8 @@ class Options(NamedTuple):
     c_base: float  # c_puct grows by log((visits + c_base + 1) / c_base); 0: it does not
     fpu_reduction: float  # an unvisited edge counts as its node less this × √(prior visited); negative: as 0
     forced_playouts: float  # k of √(k · prior · visits) at the root; 0: none are forced
-    virtual_loss: float
+    several: int  # 1: several leaves of a game are out at once
+    virtual_loss: float  # what a leaf out for evaluation is expected to bring less than the mean of its edge
     score_weight: float
     gumbel: int  # 1: Gumbel AlphaZero instead of PUCT
     c_visit: float
@@ -113,6 +116,7 @@ def new_leaves(slots: int, size: int, max_moves: int, planes: int) -> Leaves:
     return Leaves(
         size=np.full(slots, size, np.int32),
         path=np.zeros((slots, max_moves), np.int32),
+        loan=np.zeros((slots, max_moves), np.float64),
         length=np.zeros(slots, np.int32),
         status=np.full(slots, IDLE, np.int32),
         reasons=np.zeros((slots, points), np.uint8),

@@ -5,12 +5,12 @@ improves on the network's policy from two simulations on.
 """
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernel import kernel
-from .arrays import Options, Trees
+from ..kernel import index, inlined_kernel, kernel
+from .arrays import NO_NODE, Options, Trees
 
 
 @lru_cache(maxsize=64)
@@ -51,40 +51,53 @@ def _visit_sequence(actions: int, simulations: int) -> np.ndarray:
     return np.array(sequence[:simulations], np.int32)
 
 
+class Completed(NamedTuple):
+    """What the improved policy of a node is made of."""
+
+    visits: int  # of all its edges
+    mixed: float  # what an edge without visits is worth: the node's own value mixed with what the visited ones say
+    largest: float  # the best that any edge is worth
+    scale: float  # σ(q) = scale · q; (c_visit + most visits) · c_scale for q in [0, 1], half of it for [-1, 1]
+    mass: float  # priors of the edges with visits
+
+
+@inlined_kernel
+def _completed(trees: Trees, g: int, node: int, options: Options) -> Completed:
+    parent = trees.nodes[g, node]
+    prior, visits, utility_sum = trees.prior[g], trees.visits[g], trees.utility_sum[g]
+    total, most, mass, weighted, largest = 0, 0, 0.0, 0.0, -1.0
+    for e in range(parent.first_edge, parent.first_edge + parent.seen):
+        n = visits[e]
+        q = utility_sum[e] / n
+        total += n
+        most = max(most, n)
+        mass += prior[e]
+        weighted += prior[e] * q
+        largest = max(largest, q)
+    mixed = (parent.utility + total * weighted / mass) / (1 + total) if mass > 0 else np.float64(parent.utility)
+    return Completed(total, mixed, max(largest, mixed), 0.5 * (options.c_visit + most) * options.c_scale, mass)
+
+
 @kernel
-def improved_policy(trees: Trees, g: int, node: int, options: Options, out: Any) -> int:
-    """softmax(log prior + σ(completed Q)) over a node's edges, in their order, into `out`; returns their visits in all.
+def improved_policy(trees: Trees, g: int, node: int, options: Options, out: Any) -> None:
+    """softmax(log prior + σ(completed Q)) over a node's edges, in their order, into `out`.
 
     σ(q) = (c_visit + most visits) · c_scale · q, with q in [0, 1]. An edge without visits takes the node's own value
     mixed with what the visited ones say; so only visited edges need an exponential of their own.
     """
     parent = trees.nodes[g, node]
-    prior, visits, utility_sum = trees.prior[g], trees.visits[g], trees.utility_sum[g]
-    first, count = parent.first_edge, parent.edge_count
-    total, most, mass, weighted, largest = 0, 0, 0.0, 0.0, -1.0
-    for e in range(first, first + count):
-        n = visits[e]
-        if n > 0:
-            q = utility_sum[e] / n
-            total += n
-            most = max(most, n)
-            mass += prior[e]
-            weighted += prior[e] * q
-            largest = max(largest, q)
-    mixed = (parent.utility + total * weighted / mass) / (1 + total) if mass > 0 else np.float64(parent.utility)
-    largest = max(largest, mixed)
-    scale = 0.5 * (options.c_visit + most) * options.c_scale
-    unvisited = np.exp(scale * (mixed - largest))
+    first = parent.first_edge
+    q = _completed(trees, g, node, options)
+    unvisited = np.exp(q.scale * (q.mixed - q.largest))
     norm = 0.0
-    for i in range(count):
-        n = visits[first + i]
-        weight = unvisited if n == 0 else np.exp(scale * (utility_sum[first + i] / n - largest))
-        out[i] = prior[first + i] * weight
+    for i in range(parent.edge_count):
+        n = trees.visits[g, first + i]
+        worth = unvisited if n == 0 else np.exp(q.scale * (trees.utility_sum[g, first + i] / n - q.largest))
+        out[i] = trees.prior[g, first + i] * worth
         norm += out[i]
     norm = max(norm, 1e-300)
-    for i in range(count):
+    for i in range(parent.edge_count):
         out[i] /= norm
-    return total
 
 
 @kernel
@@ -96,20 +109,51 @@ def gumbel_edge(trees: Trees, g: int, node: int, options: Options, schedule: Any
     and beyond the end of the schedule, the edge whose share of visits lags most behind the improved policy.
     """
     parent = trees.nodes[g, node]
-    first = parent.first_edge
-    total = improved_policy(trees, g, node, options, work)
-    best, best_score = first, -np.inf
     if node == 0 and parent.visits < schedule.shape[2]:
         wanted = schedule[trees.race[g], min(schedule.shape[1] - 1, parent.edge_count), parent.visits]
-        for i in range(parent.edge_count):
-            if trees.visits[g, first + i] == wanted:
-                value = np.log(max(work[i], 1e-300)) + trees.gumbel[g, i]
-                if value > best_score:
-                    best, best_score = first + i, value
-        if best_score > -np.inf:
+        best = _racing_edge(trees, g, options, wanted)
+        if best != NO_NODE:
             return best
-    for i in range(parent.edge_count):
-        value = work[i] - trees.visits[g, first + i] / (1 + total)
-        if value > best_score:
-            best, best_score = first + i, value
+    return _lagging_edge(trees, g, node, options, work)
+
+
+@kernel
+def _racing_edge(trees: Trees, g: int, options: Options, wanted: int) -> int:
+    """The root's edge of so many visits with the largest log prior + noise + σ(completed Q); NO_NODE if none has."""
+    root = trees.nodes[g, 0]
+    q = _completed(trees, g, index(0), options)
+    best, best_score = index(NO_NODE), -np.inf
+    for e in range(root.seen) if wanted > 0 else range(root.seen, root.edge_count):
+        n = trees.visits[g, e]
+        if n != wanted:
+            continue
+        worth = q.mixed if n == 0 else trees.utility_sum[g, e] / n
+        move = trees.move[g, e]
+        value = np.log(max(trees.prior[g, e], np.float32(1e-37))) + trees.gumbel[g, move] + q.scale * worth
+        if best == NO_NODE or value > best_score or (value == best_score and move < trees.move[g, best]):
+            best, best_score = index(e), value
+    return best
+
+
+@kernel
+def _lagging_edge(trees: Trees, g: int, node: int, options: Options, work: Any) -> int:
+    """The edge with the largest improved policy − visits / (1 + visits of all); of equals, the lowest move."""
+    parent = trees.nodes[g, node]
+    first, seen = parent.first_edge, parent.seen
+    q = _completed(trees, g, node, options)
+    unvisited = np.exp(q.scale * (q.mixed - q.largest))
+    norm = max(0.0, 1 - q.mass) * unvisited  # of all others together
+    for i in range(seen):
+        e = first + i
+        worth = trees.utility_sum[g, e] / trees.visits[g, e]
+        work[i] = trees.prior[g, e] * np.exp(q.scale * (worth - q.largest))
+        norm += work[i]
+    norm = max(norm, 1e-300)
+    best, best_score = index(first), -np.inf
+    for i in range(min(seen + 1, parent.edge_count)):
+        e = first + i
+        weight, n = (work[i], trees.visits[g, e]) if i < seen else (trees.prior[g, e] * unvisited, 0)
+        value = weight / norm - n / (1 + q.visits)
+        if value > best_score or (value == best_score and trees.move[g, e] < trees.move[g, best]):
+            best, best_score = index(e), value
     return best

@@ -9,7 +9,7 @@ from ..game import Board
 from ..model import Evaluator, Network
 from .node import MCTSNode
 from .search import Evaluates, RootMove, Search
-from .settings import SearchSettings
+from .settings import SearchSettings, playing_settings
 
 
 class MCTS:
@@ -143,7 +143,7 @@ def analyze(
         raise ValueError(f"visits is {visits}: an analysis needs at least 1")
     evaluator = Evaluator(network) if isinstance(network, nn.Module) else network
     if settings is None:
-        settings = SearchSettings(fpu_reduction=0.2, score_weight=0.1, leaves=8, nodes=visits + 16)
+        settings = playing_settings(visits + 16)
     search = Search(evaluator, 1, board.size, settings)
     search.set_board(board)
     search.run(visits)

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .arrays import NO_NODE, Options, Trees, new_trees
-from .tree import puct_edge
+from .arrays import NO_NODE, NODE, Trees, new_trees
+from .puct import puct_edge
+from .settings import SearchSettings
 
 Move = tuple[int, int]
 _OWN_NODES = 4096  # room of the tree that a node made by hand brings along
-_PLAIN = Options(1.5, 0.0, -1.0, 0.0, 0.0, 0.0, 0, 50.0, 1.0, 1 << 30)
+_PLAIN = SearchSettings().options(19, has_score=False)  # the tutorial's rule
 
 
 class MCTSNode:
@@ -84,7 +85,8 @@ class MCTSNode:
     def children(self) -> dict[Move, "MCTSNode"]:
         """The children by move; the pass is (-1, -1)."""
         edges = self._edges()
-        return {self._move(e): self._view(self._array, self._g, e) for e in range(edges.start, edges.stop)}
+        by_move = sorted(range(edges.start, edges.stop), key=lambda e: int(self._array.move[self._g, e]))
+        return {self._move(e): self._view(self._array, self._g, e) for e in by_move}
 
     def expand(self, policy: np.ndarray, legal_moves: Sequence[Move]) -> None:
         """Give the node a child for each legal move, its prior exp(policy) of it; `policy` is [size² + 1] logs.
@@ -107,7 +109,10 @@ class MCTSNode:
         trees.child[g, edges] = NO_NODE
         for sums in (trees.visits, trees.value_sum, trees.utility_sum, trees.score_sum):
             sums[g, edges] = 0
-        trees.nodes[g, node] = (first, len(legal_moves), self.visit_count, 0, 0.0, 0.0, 0.0)
+        trees.nodes[g, node] = np.zeros((), NODE)
+        trees.nodes[g, node]["first_edge"] = first
+        trees.nodes[g, node]["edge_count"] = len(legal_moves)
+        trees.nodes[g, node]["visits"] = self.visit_count
         trees.node_count[g] += 1
         trees.edge_count[g] += len(legal_moves)
         if self._edge is not None:
@@ -118,7 +123,8 @@ class MCTSNode:
         edges = self._edges()
         if edges.stop == edges.start:
             raise ValueError("a node without children has none to select: expand it first")
-        edge = int(puct_edge(self._array, self._g, self._node, _PLAIN._replace(c_puct=float(c_puct))))
+        options, count = _PLAIN._replace(c_puct=float(c_puct)), edges.stop - edges.start
+        edge = int(puct_edge(self._array, self._g, self._node, options, count))
         return self._move(edge), self._view(self._array, self._g, edge)
 
     @property

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..game.state import Games, play
-from ..kernel import index, kernel, parallel_kernel, prange
+from ..kernel import index, inlined_kernel, kernel, parallel_kernel, prange
 from .arrays import NO_NODE, Options, Trees
 from .gumbel import improved_policy
 from .tree import cut
@@ -32,6 +32,11 @@ def new_roots(games: int, points: int) -> Roots:
     )
 
 
+@inlined_kernel
+def _comes_first(trees: Trees, g: int, value: float, other_value: float, edge: int, other: int) -> bool:
+    return value > other_value or (value == other_value and trees.move[g, edge] < trees.move[g, other])
+
+
 @kernel
 def pruned_visits(trees: Trees, g: int, options: Options, out: Any) -> None:
     """Visits of the root's edges, in their order, less the forced ones that PUCT would not have made on its own.
@@ -45,7 +50,9 @@ def pruned_visits(trees: Trees, g: int, options: Options, out: Any) -> None:
     total, best = 0, first
     for e in range(first, first + count):
         total += visits[e]
-        if visits[e] > visits[best] or (visits[e] == visits[best] and prior[e] > prior[best]):  # as `summarize_game`
+        if visits[e] > visits[best] or (
+            visits[e] == visits[best] and _comes_first(trees, g, prior[e], prior[best], e, best)
+        ):  # as `summarize_game`
             best = e
         out[e - first] = visits[e]
     if options.forced_playouts <= 0 or total == 0:
@@ -91,8 +98,8 @@ def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: A
             points += trees.score_sum[g, e]
         second = np.float64(trees.prior[g, e])
         if options.gumbel:
-            second = np.log(max(work[i], 1e-300)) + trees.gumbel[g, i]
-        if n > best_visits or (n == best_visits and second > best_second):
+            second = np.log(max(work[i], 1e-300)) + trees.gumbel[g, trees.move[g, e]]
+        if n > best_visits or (n == best_visits and _comes_first(trees, g, second, best_second, e, best)):
             best, best_visits, best_second = e, n, second
     roots.value[g] = value / (1 + total)
     roots.score[g] = points / (1 + total)

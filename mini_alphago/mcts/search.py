@@ -12,6 +12,7 @@ from ..model.features import NONE, encode_batch
 from ..threads import use_threads
 from .arrays import NEW, Answers, new_leaves, new_trees
 from .gumbel import improved_policy, stacked_schedules
+from .puct import bring_forward
 from .roots import Roots, advance_all, advance_game, new_roots, pruned_visits, summarize_all
 from .settings import SearchSettings
 from .tree import receive_all, select_all
@@ -212,6 +213,7 @@ class Search:
             self.trees.move[g, i] = self.trees.move[g, e]
             self.trees.prior[g, i] = self.trees.prior[g, e] / total if total > 0 else 1 / len(kept)
         self.trees.nodes[g, 0]["edge_count"] = len(kept)
+        bring_forward(self.trees, g, 0)
 
     def _answer(self, asking: Generator[np.ndarray, Answers, Result]) -> Result:
         """Go through a coroutine, asking the evaluator whatever it wants to know."""
@@ -231,9 +233,11 @@ class Search:
         yield from self._round(np.zeros(self.games, np.int64))  # roots that are not evaluated yet
         if self.options.gumbel:
             self._schedule, self.trees.race[:] = stacked_schedules(self.settings.considered, targets)
-            shape = self.trees.gumbel.shape
-            self.trees.gumbel[:] = self.rng.gumbel(size=shape) if np.any(noise) else 0
-            self.trees.gumbel[~np.broadcast_to(noise, self.games)] = 0
+            self.trees.gumbel[:] = 0
+            if np.any(noise):  # in float32: the noise of thousands of games is a good part of a step
+                uniform = self.rng.random(self.trees.gumbel.shape, np.float32)
+                self.trees.gumbel[:] = -np.log(-np.log(np.maximum(uniform, np.float32(1e-30))))
+                self.trees.gumbel[~np.broadcast_to(noise, self.games)] = 0
         else:
             self._add_noise(np.broadcast_to(noise, self.games))
 
@@ -247,7 +251,10 @@ class Search:
                 self._noisy[g] = True
                 alpha = _KATAGO_NOISE / count if self.settings.scale_noise else self.settings.noise_alpha
                 noise = self.rng.dirichlet(np.full(count, alpha))
-                self.trees.prior[g, edges] = (1 - share) * self.trees.prior[g, edges] + share * noise
+                moves = np.argsort(self.trees.move[g, edges])  # the same noise for a move wherever its edge stands
+                self.trees.prior[g, edges.start + moves] *= 1 - share
+                self.trees.prior[g, edges.start + moves] += share * noise
+                bring_forward(self.trees, g, 0)
 
     def _round(self, targets: np.ndarray) -> Generator[np.ndarray, Answers, bool]:
         """One step for all games: select, ask the network, expand and back up. False if nothing was left to do."""
@@ -343,8 +350,9 @@ class Search:
         second: np.ndarray = self.trees.prior[g, edges]
         if self.options.gumbel and len(visits):
             improved_policy(self.trees, g, 0, self.options, self._work[g])
-            second = np.log(self._work[g, : len(visits)] + 1e-300) + self.trees.gumbel[g, : len(visits)]
-        return (edges.start + np.lexsort((-second, -visits))).tolist()
+            noise = self.trees.gumbel[g, self.trees.move[g, edges]]
+            second = np.log(self._work[g, : len(visits)] + 1e-300) + noise
+        return (edges.start + np.lexsort((self.trees.move[g, edges], -second, -visits))).tolist()
 
     def root_moves(self, g: int = 0) -> list[RootMove]:
         """All moves at the root of game `g`, the best first."""

@@ -38,8 +38,9 @@ class SearchSettings:
     root of the prior visited so far."""
     forced_playouts: float = 0.0
     """k: each visited move at the root gets at least √(k · prior · visits); 2 in KataGo. For self-play with noise."""
-    virtual_loss: float = 1.0
-    """What a leaf out for evaluation counts as, in lost games."""
+    virtual_loss: float = 0.0
+    """With several leaves at once, a leaf in flight counts as a visit that brought what its move has brought so far,
+    less this. More finds more leaves for a network call, and agrees less with one leaf at a time."""
     score_weight: float = 0.0
     """Weight of the score beside win and loss, if the network knows it: wins by more, and no nonsense when lost."""
     noise_alpha: float = 0.3
@@ -86,6 +87,7 @@ class SearchSettings:
             c_base=float(self.c_base),
             fpu_reduction=-1.0 if self.fpu_reduction is None else float(self.fpu_reduction),
             forced_playouts=float(self.forced_playouts),
+            several=int(self.leaves > 1),
             virtual_loss=float(self.virtual_loss),
             score_weight=float(self.score_weight) if has_score else 0.0,
             gumbel=int(self.method == "gumbel"),
@@ -93,3 +95,8 @@ class SearchSettings:
             c_scale=float(self.c_scale),
             move_limit=self.limit_for(size),
         )
+
+
+def playing_settings(nodes: int, leaves: int = 8) -> SearchSettings:
+    """How to search for the best move in a real game, or to analyse it; the tutorial's defaults are for learning."""
+    return SearchSettings(fpu_reduction=0.2, score_weight=0.1, leaves=leaves, virtual_loss=0.1, nodes=nodes)

@@ -5,8 +5,9 @@ from the view of the player who chooses it, so selection always maximises. Nodes
 in which they were made, parents before children: cutting a tree down to a subtree is one pass that moves things
 towards the front, in place.
 
-A visit is counted on the way down, together with a virtual loss, so that several leaves can be out for evaluation at
-once; `backup` replaces the loss by the value.
+A visit is counted on the way down, and every edge of the way is lent what it is expected to bring, so that several
+leaves can be out for evaluation at once: the visit lowers the exploration bonus and leaves the mean alone. `backup`
+takes the loan back and adds the value. (Liu et al., Watch the Unobserved, ICLR 2020: the same by other means.)
 """
 
 from typing import Any
@@ -18,49 +19,29 @@ from ..game.state import BLACK, Games, copy_game, play
 from ..kernel import index, inlined_kernel, kernel, parallel_kernel, prange
 from .arrays import COLLISION, IDLE, NEW, NO_NODE, PENDING, TERMINAL, Answers, Leaves, Options, Trees
 from .gumbel import gumbel_edge
+from .puct import bring_forward, first_visit, puct_edge
 
 _SETTLED_AT_ONCE = 256  # descents into finished games before the caller may look at its clock
 
 # --- select -----------------------------------------------------------------------------------------------------------
 
 
-@kernel
-def puct_edge(trees: Trees, g: int, node: int, options: Options) -> int:
-    """The edge that PUCT chooses. Whatever the numbers are, it is one of the node's edges."""
-    parent = trees.nodes[g, node]
-    prior, visits, utility_sum = trees.prior[g], trees.visits[g], trees.utility_sum[g]
-    first, last = parent.first_edge, parent.first_edge + parent.edge_count
-    total = max(1, parent.visits)
-    exploration = options.c_puct
-    if options.c_base > 0:
-        exploration += np.log((parent.visits + options.c_base + 1) / options.c_base)
-    exploration *= np.sqrt(total)
-    unvisited = 0.0
-    if options.fpu_reduction >= 0:
-        mass = 0.0
-        for e in range(first, last):
-            if visits[e] > 0:
-                mass += prior[e]
-        unvisited = parent.utility - options.fpu_reduction * np.sqrt(mass)
-    best, best_score = first, -np.inf
-    for e in range(first, last):
-        n = visits[e]
-        if n == 0:  # most edges: no division
-            value = unvisited + exploration * prior[e]
-        else:
-            value = (utility_sum[e] + exploration * prior[e] * n / (1 + n)) / n
-        if value > best_score:
-            best, best_score = e, value
-    if node == 0 and options.forced_playouts > 0:
-        for e in range(first, last):
-            if 0 < visits[e] < np.sqrt(options.forced_playouts * prior[e] * total):
-                return e
-    return best
-
-
 @inlined_kernel
 def _is_over(games: Games, g: int, options: Options) -> bool:
     return games.info[g].passes >= 2 or games.info[g].move_count >= options.move_limit
+
+
+@inlined_kernel
+def _expected(trees: Trees, g: int, node: int, edge: int, options: Options) -> float:
+    """What to lend an edge for a visit: its mean, without visits what its node is worth, less the virtual loss.
+
+    Nothing if there is one leaf at a time: nobody looks before the answer comes, and sums stay exact.
+    """
+    if not options.several:
+        return 0.0
+    if trees.visits[g, edge] > 0:
+        return trees.utility_sum[g, edge] / trees.visits[g, edge] - options.virtual_loss
+    return (trees.nodes[g, node].utility if options.fpu_reduction >= 0 else 0.0) - options.virtual_loss
 
 
 @kernel
@@ -87,14 +68,15 @@ def descend(
         if options.gumbel:
             edge = gumbel_edge(trees, g, node, options, schedule, work)
         else:
-            edge = puct_edge(trees, g, node, options)
+            parent = trees.nodes[g, node]
+            edge = puct_edge(trees, g, node, options, index(min(parent.seen + 1, parent.edge_count)))
         trees.nodes[g, node].visits += 1
-        if trees.visits[g, edge] == 0:  # now, not for every edge of a new node: most are never visited
-            trees.utility_sum[g, edge] = 0
-            trees.value_sum[g, edge] = 0
-            trees.score_sum[g, edge] = 0
+        if trees.visits[g, edge] == 0:
+            edge = first_visit(trees, g, node, edge)
+        loan = _expected(trees, g, node, edge, options)
         trees.visits[g, edge] += 1
-        trees.utility_sum[g, edge] -= options.virtual_loss
+        trees.utility_sum[g, edge] += loan
+        leaves.loan[slot, leaves.length[slot]] = loan
         leaves.path[slot, leaves.length[slot]] = edge
         leaves.length[slot] += 1
         play(ends, slot, trees.move[g, edge])
@@ -129,6 +111,7 @@ def _new_node(trees: Trees, g: int, slot: int, leaves: Leaves, edge_count: int) 
     trees.edge_count[g] += edge_count
     trees.nodes[g, node].first_edge = first
     trees.nodes[g, node].edge_count = edge_count
+    trees.nodes[g, node].seen = 0
     trees.nodes[g, node].terminal = 0
     trees.nodes[g, node].visits = 1 if leaves.length[slot] > 0 else 0
     return node
@@ -163,6 +146,7 @@ def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: 
             edge += 1
     for e in range(edge - count, edge):
         trees.prior[g, e] /= total
+    bring_forward(trees, g, node)
     return node
 
 
@@ -180,21 +164,21 @@ def backup(trees: Trees, g: int, leaves: Leaves, slot: int, value: float, points
     sign = -1.0
     for i in range(leaves.length[slot] - 1, -1, -1):
         edge = leaves.path[slot, i]
-        trees.utility_sum[g, edge] += options.virtual_loss + sign * utility
+        trees.utility_sum[g, edge] += sign * utility - leaves.loan[slot, i]
         trees.value_sum[g, edge] += sign * value
         trees.score_sum[g, edge] += sign * points
         sign = -sign
 
 
 @kernel
-def _take_back(trees: Trees, g: int, leaves: Leaves, slot: int, options: Options) -> None:
-    """Undo a descent that led nowhere."""
+def _take_back(trees: Trees, g: int, leaves: Leaves, slot: int) -> None:
+    """Undo a descent that met another one's leaf."""
     node = 0
     for i in range(leaves.length[slot]):
         edge = leaves.path[slot, i]
         trees.nodes[g, node].visits -= 1
         trees.visits[g, edge] -= 1
-        trees.utility_sum[g, edge] += options.virtual_loss
+        trees.utility_sum[g, edge] -= leaves.loan[slot, i]
         node = trees.child[g, edge]
 
 
@@ -202,7 +186,7 @@ def _take_back(trees: Trees, g: int, leaves: Leaves, slot: int, options: Options
 def settle(trees: Trees, g: int, ends: Games, leaves: Leaves, slot: int, options: Options) -> None:
     """Finish a descent that needs no network: score the end of the game exactly, or take a collision back."""
     if leaves.status[slot] == COLLISION:
-        _take_back(trees, g, leaves, slot, options)
+        _take_back(trees, g, leaves, slot)
         return
     points = score(ends, slot, ends.color[slot], leaves.owner[slot], leaves.stack[slot])
     if ends.info[slot].to_move != BLACK:
@@ -269,20 +253,24 @@ def cut(trees: Trees, g: int, root: int, least_visits: int) -> None:
     for node in range(root, old_count):
         if new_index[node] == NO_NODE:
             continue
-        first, count = nodes[node].first_edge, nodes[node].edge_count
+        first, count, seen = nodes[node].first_edge, nodes[node].edge_count, nodes[node].seen
         for i in range(count):
+            trees.move[g, edges + i] = trees.move[g, first + i]
+            trees.prior[g, edges + i] = trees.prior[g, first + i]
+        for i in range(seen):
             old, new = first + i, edges + i
             behind = child[old]
             if behind >= 0:
                 keep = nodes[behind].visits >= least_visits
                 new_index[behind] = 0 if keep else NO_NODE  # its number is not known yet, only that it has one
-            trees.move[g, new] = trees.move[g, old]
             child[new] = behind if behind >= 0 and new_index[behind] == 0 else NO_NODE
-            trees.prior[g, new] = trees.prior[g, old]
             trees.visits[g, new] = trees.visits[g, old]
             trees.utility_sum[g, new] = trees.utility_sum[g, old]
             trees.value_sum[g, new] = trees.value_sum[g, old]
             trees.score_sum[g, new] = trees.score_sum[g, old]
+        for e in range(edges + seen, edges + count):
+            child[e] = NO_NODE
+            trees.visits[g, e] = 0
         new_index[node] = kept
         nodes[kept] = nodes[node]
         nodes[kept].first_edge = edges
@@ -326,7 +314,10 @@ def select_game(
     schedule: Any,
     work: Any,
 ) -> None:
-    """Fill the `each` slots of game `g` with leaves to evaluate, until its root would have `target` visits."""
+    """Fill the `each` slots of game `g` with leaves to evaluate, until its root would have `target` visits.
+
+    When a descent meets another one's leaf, that one's answer is what the search wants to know next: no more now.
+    """
     last = (g + 1) * each
     for slot in range(g * each, last):
         leaves.status[slot] = IDLE

@@ -1,22 +1,37 @@
-"""What a network sees and says, and how to ask it."""
+"""What a network sees and says, and how to ask it. Whatever needs PyTorch is imported when it is asked for."""
 
-from . import symmetry
-from .blocks import GlobalPoolingBlock, PostActivationBlock, ResidualBlock
-from .checkpoint import Checkpoint, CheckpointError, load_checkpoint, load_network, save_checkpoint
-from .evaluator import Evaluation, Evaluator
-from .features import ENCODINGS, Encoding, encode_board, get_encoding
-from .heads import OwnershipHead, PolicyHead, PooledPolicyHead, ScoreHead, ValueHead
-from .network import (
-    KataGoNetwork,
-    Network,
-    NetworkOutput,
-    PolicyValueNetwork,
-    build_network,
-    count_flops,
-    count_parameters,
-    create_network,
+from typing import TYPE_CHECKING
+
+from ..lazy import lazily
+from .checkpoint import (
+    Checkpoint,
+    CheckpointError,
+    load_checkpoint,
+    load_network,
+    read_description,
+    save_checkpoint,
 )
+from .evaluation import Evaluation
+from .features import ENCODINGS, Encoding, encode_board, get_encoding
 from .presets import NAMED_SIZES, NetworkConfig, katago_config, parse_size, tutorial_config
+
+if TYPE_CHECKING:
+    from . import symmetry
+    from .blocks import GlobalPoolingBlock, PostActivationBlock, ResidualBlock
+    from .evaluator import Evaluator
+    from .heads import OwnershipHead, PolicyHead, PooledPolicyHead, ScoreHead, ValueHead
+    from .network import (
+        KataGoNetwork,
+        Network,
+        NetworkOutput,
+        PolicyValueNetwork,
+        build_network,
+        count_flops,
+        count_parameters,
+        create_network,
+    )
+else:
+    __getattr__ = lazily(__name__, "evaluator", "network", "blocks", "heads")
 
 __all__ = [
     "ENCODINGS",
@@ -49,6 +64,7 @@ __all__ = [
     "load_checkpoint",
     "load_network",
     "parse_size",
+    "read_description",
     "save_checkpoint",
     "symmetry",
     "tutorial_config",

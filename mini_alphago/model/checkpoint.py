@@ -4,20 +4,23 @@ The metadata holds `format` ("mini-alphago"), `version`, and `checkpoint`, a JSO
 The tutorial's `.pt` files, plain state dicts, are read too.
 """
 
+import contextlib
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as save_tensors
-from torch import Tensor, nn
 
 from ..files import write_atomically
-from .network import Network, build_network
 from .presets import NetworkConfig, tutorial_config
+
+if TYPE_CHECKING:  # functions import it when they need it: the description of a network can be had without
+    from torch import Tensor, nn
+
+    from .network import Network
 
 FORMAT = "mini-alphago"
 VERSION = 1
@@ -39,12 +42,15 @@ class Checkpoint:
 
 
 def save_checkpoint(
-    path: str | os.PathLike[str], network: nn.Module, checkpoint: Checkpoint | None = None, half: bool = False
+    path: str | os.PathLike[str], network: "nn.Module", checkpoint: Checkpoint | None = None, half: bool = False
 ) -> None:
     """Write a network to `path`, atomically; `half` halves its size by rounding weights to float16.
 
     `checkpoint` tells more of it; its config is always the network's own.
     """
+    import torch
+    from safetensors.torch import save as save_tensors
+
     config = _config_of(network)
     checkpoint = replace(checkpoint, config=config) if checkpoint else Checkpoint(config)
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
@@ -55,49 +61,72 @@ def save_checkpoint(
     write_atomically(path, save_tensors(tensors, metadata))
 
 
-def load_checkpoint(path: str | os.PathLike[str]) -> tuple[Network, Checkpoint]:
+def load_checkpoint(path: str | os.PathLike[str]) -> tuple["Network", Checkpoint]:
     """The network in a file, in eval mode on the CPU in float32, and what the file says of it.
 
     OSError if there is no such file; CheckpointError if it is truncated, of another kind, of an unknown version, or if
     its weights do not fit the network it describes.
     """
+    from .network import build_network
+
     path = newest_network(path)
-    try:
-        if path.suffix in (".pt", ".pth"):
-            tensors, checkpoint = _read_tutorial_file(path)
-        else:
-            tensors, checkpoint = _read_safetensors(path)
+    with _naming(path):
+        tensors, checkpoint = _read(path, weights=True)
         network = build_network(checkpoint.config)
         _load_weights(network, tensors)
+    return network.eval(), checkpoint
+
+
+def read_description(path: str | os.PathLike[str]) -> Checkpoint:
+    """What a file says of its network, in a moment: as `load_checkpoint`, but the weights are not looked at."""
+    path = newest_network(path)
+    with _naming(path):
+        return _read(path, weights=False)[1]
+
+
+@contextlib.contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """What is wrong in this block is wrong with that file."""
+    try:
+        yield
     except CheckpointError as error:
         raise CheckpointError(f"{path.name}: {error}") from None
-    return network.eval(), checkpoint
 
 
 def newest_network(path: str | os.PathLike[str]) -> Path:
     """The file itself, or, of the folder of a training run, its newest network. CheckpointError if it has none."""
     path = Path(path)
-    if not path.is_dir():
-        return path
-    found = [file for file in path.glob("checkpoints/*.safetensors") if file.stem.isdigit()]
+    return run_networks(path)[-1] if path.is_dir() else path
+
+
+def run_networks(folder: str | os.PathLike[str]) -> list[Path]:
+    """All networks in the folder of a training run, the oldest first. CheckpointError if there are none."""
+    found = [file for file in Path(folder).glob("checkpoints/*.safetensors") if file.stem.isdigit()]
     if not found:
-        raise CheckpointError(f"{path}: a folder without a network; a training run has some in checkpoints/")
-    return max(found, key=lambda file: int(file.stem))
+        raise CheckpointError(f"{folder}: a folder without a network; a training run has some in checkpoints/")
+    return sorted(found, key=lambda file: int(file.stem))
 
 
-def load_network(path: str | os.PathLike[str]) -> Network:
+def load_network(path: str | os.PathLike[str]) -> "Network":
     """`load_checkpoint`, the network alone."""
     return load_checkpoint(path)[0]
 
 
-def _read_safetensors(path: Path) -> tuple[dict[str, Tensor], Checkpoint]:
+def _read(path: Path, weights: bool) -> tuple[dict[str, "Tensor"], Checkpoint]:
+    """The weights, if they are wanted, and what they are the weights of."""
+    if path.suffix in (".pt", ".pth"):  # says nothing of itself but by its weights
+        return _read_tutorial_file(path)
+    return _read_safetensors(path, weights)
+
+
+def _read_safetensors(path: Path, weights: bool) -> tuple[dict[str, "Tensor"], Checkpoint]:
     with path.open("rb"):  # for an ordinary OSError if it is missing, a folder, or not ours to read
         pass
     try:
-        with safe_open(path, framework="pt") as file:
+        with safe_open(path, framework="pt" if weights else "numpy") as file:
             metadata = file.metadata() or {}
             checkpoint = _read_metadata(metadata)
-            return {name: file.get_tensor(name) for name in file.keys()}, checkpoint  # noqa: SIM118
+            return {name: file.get_tensor(name) for name in file.keys() if weights}, checkpoint  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         reason = str(error).replace("\n", " ")[:80]
         raise CheckpointError(f"not a whole safetensors file ({reason})") from None
@@ -119,8 +148,10 @@ def _read_metadata(metadata: dict[str, str]) -> Checkpoint:
         raise CheckpointError(f"its description is damaged ({error})") from None
 
 
-def _read_tutorial_file(path: Path) -> tuple[dict[str, Tensor], Checkpoint]:
+def _read_tutorial_file(path: Path) -> tuple[dict[str, "Tensor"], Checkpoint]:
     """A state dict as the tutorial's Trainer saves it, and the network it must have come from."""
+    import torch
+
     with path.open("rb") as file:
         try:
             # weights_only: unpickles tensors and nothing that could run
@@ -137,7 +168,9 @@ def _read_tutorial_file(path: Path) -> tuple[dict[str, Tensor], Checkpoint]:
     return tensors, Checkpoint(config, board_sizes=(size,))
 
 
-def _load_weights(network: nn.Module, tensors: dict[str, Tensor]) -> None:
+def _load_weights(network: "nn.Module", tensors: dict[str, "Tensor"]) -> None:
+    import torch
+
     try:
         network.load_state_dict(tensors)  # copies into float32, whatever the file has
     except RuntimeError as error:
@@ -147,7 +180,7 @@ def _load_weights(network: nn.Module, tensors: dict[str, Tensor]) -> None:
         raise CheckpointError("some of its weights are not finite numbers")
 
 
-def _config_of(network: nn.Module) -> NetworkConfig:
+def _config_of(network: "nn.Module") -> NetworkConfig:
     config = getattr(network, "config", None)
     if not isinstance(config, NetworkConfig):
         raise ValueError(f"a {type(network).__name__} cannot be saved: it has no NetworkConfig")

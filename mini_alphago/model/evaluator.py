@@ -4,7 +4,7 @@ import hashlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ import torch
 from ..game import state
 from ..threads import set_threads
 from . import symmetry
+from .evaluation import Evaluation
 from .features import Encoding, get_encoding
 from .inference import DTYPES, Backend, CudaGraphBackend, OpenVinoBackend, Precision, Ready, TorchBackend
 from .network import Network
@@ -21,15 +22,6 @@ Engine = Literal["auto", "torch", "openvino"]
 # How far half precision may be from float32 on real positions before it is not used.
 POLICY_TOLERANCE = 0.02  # total variation
 VALUE_TOLERANCE = 0.02
-
-
-class Evaluation(NamedTuple):
-    """What a network says of a batch of positions, for the player to move in each. W is the width of the tensor."""
-
-    policy: np.ndarray  # [B, W² + 1] float32 logits, the pass last
-    value: np.ndarray  # [B] float32 in [-1, 1]
-    score: np.ndarray | None  # [B] float32 points; None if the network does not say
-    ownership: np.ndarray | None  # [B, W²] float32 in [-1, 1]; None likewise
 
 
 class Evaluator:

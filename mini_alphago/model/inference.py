@@ -5,6 +5,7 @@ A backend takes planes as bytes and returns what `NetworkOutput` holds, as NumPy
 """
 
 import copy
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
@@ -230,6 +231,8 @@ class OpenVinoBackend:
         self._models.clear()
 
     def _compile(self, width: int) -> Any:
+        # It would tell its makers of each use, from child processes that keep a client's pipes open after our end.
+        sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
         import openvino
 
         example = torch.zeros(2, self._ready.scale.shape[1], width, width, dtype=torch.int8)

@@ -18,6 +18,7 @@ def check_tree(search, g=0, never_cut=False, replayed=4, seed=0):
         assert search.trees.edge_count[g] == 0
         return
     _check_layout(search, nodes, edges)
+    _check_order(nodes, edges)
     _check_links(nodes, edges)
     _check_sums(nodes, edges, never_cut)
     rng = np.random.default_rng(seed)
@@ -49,6 +50,16 @@ def _check_layout(search, nodes, edges):
     sums = np.bincount(_parents(nodes), edges["prior"], len(nodes))
     np.testing.assert_allclose(sums[counts > 0], 1, atol=1e-4)
     assert (edges["prior"] >= 0).all()
+
+
+def _check_order(nodes, edges):
+    """Edges with visits first, then the one with the largest prior of the others, of equals the lowest move."""
+    for first, count, seen in nodes[["first_edge", "edge_count", "seen"]].tolist():
+        visits, prior, move = (edges[name][first : first + count] for name in ("visits", "prior", "move"))
+        assert (visits[:seen] > 0).all()
+        assert not visits[seen:].any()
+        if seen < count:
+            assert (prior[seen], -move[seen]) == max(zip(prior[seen:], -move[seen:], strict=True))
 
 
 def _parents(nodes):
@@ -114,7 +125,8 @@ def _check_position(search, g, nodes, edges, node):
     reasons = np.empty(area + 1, np.uint8)
     state.legality_map(game, 0, info["to_move"], reasons)
     first, count = record["first_edge"], record["edge_count"]
-    np.testing.assert_array_equal(edges["move"][first : first + count], np.flatnonzero(reasons == state.LEGAL))
+    moves = np.sort(edges["move"][first : first + count])
+    np.testing.assert_array_equal(moves, np.flatnonzero(reasons == state.LEGAL))
 
 
 def _play_to(search, g, nodes, edges, node):

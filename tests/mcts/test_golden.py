@@ -135,7 +135,7 @@ def assert_same_tree(search, slow, node=0, g=0):
     )
     assert bool(record["terminal"]) == (not slow.edges)
     first, count = int(record["first_edge"]), int(record["edge_count"])
-    edges = slice(first, first + count)
+    edges = first + np.argsort(trees.move[g, first : first + count])
     expected = list(slow.edges.values())
     assert trees.move[g, edges].tolist() == list(slow.edges)
     assert trees.visits[g, edges].tolist() == [edge.visits for edge in expected]
@@ -145,7 +145,7 @@ def assert_same_tree(search, slow, node=0, g=0):
         sums = [getattr(edge, name) for edge in expected if edge.visits]
         np.testing.assert_allclose(getattr(trees, name)[g, edges][visited], sums, rtol=1e-5, atol=2e-4, err_msg=name)
     nodes = 1
-    for e, edge in zip(range(first, first + count), expected, strict=True):
+    for e, edge in zip(edges.tolist(), expected, strict=True):
         assert (trees.child[g, e] >= 0) == (edge.child is not None)
         if edge.child is not None:
             nodes += assert_same_tree(search, edge.child, int(trees.child[g, e]), g)

@@ -92,11 +92,31 @@ def test_leaves_of_one_call_are_different_positions():
             sizes.append(len(waiting))
             return super().evaluate(states)
 
-    search = Search(Watching(), 1, 9, SearchSettings(leaves=16))
+    search = Search(Watching(), 1, 9, SearchSettings(leaves=16, virtual_loss=0.1))
     search.set_board(Board(9))
     search.run(800)
     assert np.mean(sizes) > 8  # or it would hardly be worth it
     check_tree(search, never_cut=True)
+
+
+def test_a_leaf_in_flight_leaves_the_mean_alone():
+    """By hand: a move with two visits that brought 0.5 each; while a third is out, it still has a mean of 0.5."""
+    means = []
+
+    class Watching:
+        def evaluate(self, states):
+            if search.root_visits() > 2:
+                edges = slice(0, int(search.trees.nodes[0, 0]["edge_count"]))
+                visits, sums = search.trees.visits[0, edges], search.trees.utility_sum[0, edges]
+                means.extend((sums[visits > 1] / visits[visits > 1]).tolist())
+            value = np.where(states.info["to_move"] == 1, 0.5, -0.5).astype(np.float32)  # Black is always ahead
+            return Evaluation(np.zeros((len(value), 10), np.float32), value, None, None)
+
+    search = Search(Watching(), 1, 3, SearchSettings(leaves=4, c_puct=4.0, fpu_reduction=0.0, move_limit=200))
+    search.set_board(Board(3))
+    search.run(40)
+    assert len(means) > 10
+    np.testing.assert_allclose(means, 0.5, atol=1e-12)
 
 
 def test_one_leaf_needs_no_virtual_loss():
