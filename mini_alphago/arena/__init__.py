@@ -1,10 +1,18 @@
 """How strong it is: players, matches between them, ratings."""
 
 from .gtp_player import GtpPlayer, gnugo_player
-from .match import GameResult, MatchResult, play_match, random_openings, settled_score
+from .maker import PlayerMaker, read_player
+from .match import GameResult, MatchResult, play_games, play_match, random_openings, settled_score
 from .players import RESIGN, Player, PlayerFault, PolicyPlayer, RandomPlayer, SearchPlayer
-from .rating import Rating, elo_of_score, elo_ratings, likelihood_of_superiority, wilson_interval
-from .tournament import MatchSettings, PlayerMaker, Tournament, sprt
+from .rating import (
+    Rating,
+    elo_interval,
+    elo_of_score,
+    elo_ratings,
+    likelihood_of_superiority,
+    wilson_interval,
+)
+from .tournament import MatchSettings, Tournament, sprt
 
 __all__ = [
     "RESIGN",
@@ -20,12 +28,15 @@ __all__ = [
     "Rating",
     "SearchPlayer",
     "Tournament",
+    "elo_interval",
     "elo_of_score",
     "elo_ratings",
     "gnugo_player",
     "likelihood_of_superiority",
+    "play_games",
     "play_match",
     "random_openings",
+    "read_player",
     "settled_score",
     "sprt",
     "wilson_interval",

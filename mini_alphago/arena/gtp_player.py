@@ -134,7 +134,7 @@ class _Line:
 
 
 class GtpPlayer:
-    """A GTP program, started for each game when its first move is due.
+    """A GTP program, a process for each game of the batch, started when its first move is due.
 
     command: the program with its arguments. timeout: seconds for each command, the time to start included; a program
     that crashes, is late or makes no sense loses the game at hand by `PlayerFault`, and is started anew for the next.
@@ -162,6 +162,10 @@ class GtpPlayer:
     def start(self, boards: list[Board]) -> None:
         """Begin from these positions; processes that are still there serve again."""
         self._games = [_Line(board.size, board.current_player, _set_up(board)) for board in boards]
+
+    def restart(self, game: int, board: Board) -> None:
+        """Begin one game anew; its process serves again if it is still there."""
+        self._games[game] = _Line(board.size, board.current_player, _set_up(board))
 
     def choose(self, games: list[int]) -> list[int]:
         """What the programs answer to `genmove` in each of these games."""

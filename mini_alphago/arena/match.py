@@ -1,7 +1,7 @@
-"""Matches: two players, every opening twice with colours swapped, all games at once."""
+"""Matches: two players, every opening twice with colours swapped, many games at once."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -29,6 +29,11 @@ class GameResult:
     reason: str  # "passes", "move limit", "resignation", or "fault: …" with what the loser did
     black_side: Side
     board: Board = field(repr=False)  # as it stood at the end
+    seconds: tuple[float, float] = (
+        0.0,
+        0.0,
+    )  # of the first and the second player; games at once share the time
+    turns: tuple[int, int] = (0, 0)  # moves made by each of them
 
     @property
     def is_fault(self) -> bool:
@@ -59,7 +64,15 @@ class MatchResult:
     first: str
     second: str
     games: list[GameResult]  # 2i and 2i + 1 are opening i: the first player has Black, then White
-    seconds_per_move: tuple[float, float]  # of each player; games played together share the time
+
+    @property
+    def seconds_per_move(self) -> tuple[float, float]:
+        """Of each player; games played at once share the time."""
+        spent = [
+            sum(game.seconds[side] for game in self.games) / max(1, sum(game.turns[side] for game in self.games))
+            for side in (0, 1)
+        ]
+        return spent[0], spent[1]
 
     @property
     def wins(self) -> int:
@@ -105,87 +118,136 @@ def play_match(
 ) -> MatchResult:
     """Play every opening twice, colours swapped, all games at once; the players stay open for more.
 
-    Two passes end a game, or `move_limit` moves, those of the opening included (by default 3 · size²). It is then
-    counted by the rules of its board, less stones that are dead for sure: see `settled_score`. Resigning, an illegal
-    move and `PlayerFault` lose. `progress(finished, all)` is told after each round of moves.
+    How games end: see `play_games`. `progress(finished, all)` is told after each round of moves.
+    """
+    starts = list(enumerate(board for board in openings for _ in SIDES))
+    results: dict[int, GameResult] = {}
+
+    def after_round() -> None:
+        if progress is not None:
+            progress(len(results), len(starts))
+
+    for number, result in play_games(first, second, starts, max(1, len(starts)), after_round, move_limit):
+        results[number] = result
+    return MatchResult(first.name, second.name, [results[number] for number, _ in starts])
+
+
+def play_games(
+    first: Player,
+    second: Player,
+    starts: Sequence[tuple[int, Board]],
+    at_once: int,
+    after_round: Callable[[], None] | None = None,
+    move_limit: int | None = None,
+) -> Iterator[tuple[int, GameResult]]:
+    """Play games from these numbered positions, `at_once` of them at a time, and yield each with its number as it ends.
+
+    The first player has Black in games of even number. A game that ends makes room for the next at once, so that the
+    players always have many positions to think about together. Two passes end a game, or `move_limit` moves, those of
+    the opening included (by default 3 · size²). It is then counted by the rules of its board, less stones that are dead
+    for sure: see `settled_score`. Resigning, an illegal move and `PlayerFault` lose.
     """
     if first is second:
         raise ValueError("a player cannot play itself: make two of them")
-    if any(board.is_game_over() for board in openings):
+    if any(board.is_game_over() for _, board in starts):
         raise ValueError("an opening is over already: its last two moves are passes")
-    match = _Match((first, second), [board.copy() for board in openings for _ in SIDES], move_limit)
-    first.start([board.copy() for board in match.boards])
-    second.start([board.copy() for board in match.boards])
+    match = _Match((first, second), list(starts), at_once, move_limit)
     while match.open:
-        match.round()
-        if progress is not None:
-            progress(len(match.results), len(match.boards))
-    games = [match.results[game] for game in range(len(match.boards))]
-    each = tuple(seconds / max(1, moves) for seconds, moves in zip(match.seconds, match.moves, strict=True))
-    return MatchResult(first.name, second.name, games, (each[0], each[1]))
+        yield from match.round()
+        if after_round is not None:
+            after_round()
+
+
+class _Game:
+    """One game under way."""
+
+    def __init__(self, number: int, board: Board) -> None:
+        self.number, self.board = number, board.copy()
+        self.seconds = [0.0, 0.0]
+        self.turns = [0, 0]
+
+    def side_of(self, color: int) -> int:
+        """Who has that colour: 0 is the first player."""
+        return int((color == BLACK) == (self.number % 2 == 1))
 
 
 class _Match:
-    """A match under way. Side 0 is the first player and has Black in games of even number."""
+    """Games under way, each in a slot: the number by which the players know it."""
 
-    def __init__(self, players: tuple[Player, Player], boards: list[Board], move_limit: int | None) -> None:
-        self.players, self.boards, self.move_limit = players, boards, move_limit
-        self.open = list(range(len(boards)))
-        self.results: dict[int, GameResult] = {}
-        self.seconds = [0.0, 0.0]
-        self.moves = [0, 0]
+    def __init__(
+        self, players: tuple[Player, Player], starts: list[tuple[int, Board]], at_once: int, move_limit: int | None
+    ) -> None:
+        self.players, self.move_limit = players, move_limit
+        self.open = {slot: _Game(*start) for slot, start in enumerate(starts[:at_once])}
+        self.waiting = starts[at_once:][::-1]
+        self._ended: list[tuple[int, GameResult]] = []
+        for player in players:
+            player.start([game.board.copy() for game in self.open.values()])
 
-    def round(self) -> None:
-        """Let the player with more games waiting move in all of them: after the first round, that is nearly all."""
-        waiting: tuple[list[int], list[int]] = ([], [])
-        for game in self.open:
-            waiting[self._side_of(game, self.boards[game].current_player)].append(game)
-        side = 0 if len(waiting[0]) >= len(waiting[1]) else 1
-        for game, move in self._ask(side, waiting[side]):
-            self._make(game, side, move)
-        self.open = [game for game in self.open if game not in self.results]
+    def round(self) -> list[tuple[int, GameResult]]:
+        """Let the player with more games waiting move in all of them, soon nearly all; the games that ended by it."""
+        asked: tuple[list[int], list[int]] = ([], [])
+        for slot, game in self.open.items():
+            asked[game.side_of(game.board.current_player)].append(slot)
+        side = 0 if len(asked[0]) >= len(asked[1]) else 1
+        for slot, move in self._ask(side, asked[side]):
+            self._make(slot, side, move)
+        ended, self._ended = self._ended, []
+        return ended
 
-    def _side_of(self, game: int, color: int) -> int:
-        return int((color == BLACK) == (game % 2 == 1))
-
-    def _ask(self, side: int, games: list[int]) -> list[tuple[int, int]]:
+    def _ask(self, side: int, slots: list[int]) -> list[tuple[int, int]]:
         """The moves of one player in these games; where it fails, the game is over."""
-        while games:
+        while slots:
             begin = time.perf_counter()
+            fault = None
             try:
-                moves = self.players[side].choose(games)
-                self.moves[side] += len(moves)
-                return list(zip(games, moves, strict=True))
-            except PlayerFault as fault:
-                self._end(fault.game, f"fault: {fault.message}", loser=side)
-                games = [game for game in games if game != fault.game]
-            finally:
-                self.seconds[side] += time.perf_counter() - begin
+                moves = self.players[side].choose(slots)
+            except PlayerFault as error:
+                fault = error
+            share = (time.perf_counter() - begin) / len(slots)
+            for slot in slots:
+                self.open[slot].seconds[side] += share
+            if fault is None:
+                return list(zip(slots, moves, strict=True))
+            slots = [slot for slot in slots if slot != fault.game]
+            self._end(fault.game, f"fault: {fault.message}", loser=side)
         return []
 
-    def _make(self, game: int, side: int, move: int) -> None:
-        board, player = self.boards[game], self.players[side]
+    def _make(self, slot: int, side: int, move: int) -> None:
+        game, player = self.open[slot], self.players[side]
+        board = game.board
+        game.turns[side] += 1
         if move == RESIGN:
-            self._end(game, "resignation", loser=side)
+            self._end(slot, "resignation", loser=side)
         elif wrong := _try_move(board, move):
-            self._end(game, f"fault: {player.name}: {wrong}", loser=side)
+            self._end(slot, f"fault: {player.name}: {wrong}", loser=side)
         else:
-            for watching in self.players:
-                watching.played(game, move)
             limit = 3 * board.size**2 if self.move_limit is None else self.move_limit
+            for watching in self.players:
+                watching.played(slot, move)
             if board.is_game_over():
-                self._end(game, "passes")
+                self._end(slot, "passes")
             elif board.move_count >= limit:
-                self._end(game, "move limit")
+                self._end(slot, "move limit")
 
-    def _end(self, game: int, reason: str, loser: int | None = None) -> None:
-        board, black = self.boards[game], self._side_of(game, BLACK)
+    def _end(self, slot: int, reason: str, loser: int | None = None) -> None:
+        """Count the game, and begin the next one in its place."""
+        game = self.open.pop(slot)
+        board, black = game.board, game.side_of(BLACK)
         score = settled_score(board) if loser is None else None
         winner = None if loser is None else SIDES[1 - loser]
         if score:
             winner = SIDES[black if score > 0 else 1 - black]
         names = self.players[black].name, self.players[1 - black].name
-        self.results[game] = GameResult(*names, board.move_count, score, winner, reason, SIDES[black], board)
+        result = GameResult(
+            *names, board.move_count, score, winner, reason, SIDES[black], board,
+            (game.seconds[0], game.seconds[1]), (game.turns[0], game.turns[1]),
+        )  # fmt: skip
+        self._ended.append((game.number, result))
+        if self.waiting:
+            self.open[slot] = _Game(*self.waiting.pop())
+            for player in self.players:
+                player.restart(slot, self.open[slot].board.copy())
 
 
 def _try_move(board: Board, move: int) -> str | None:

@@ -1,15 +1,20 @@
 """Who plays: anything that can choose moves in a batch of games. Programs that speak GTP are in `gtp_player.py`."""
 
 import math
+import time
 from typing import Protocol
 
 import numpy as np
 
-from ..game import Board, stack_boards, state
-from ..mcts import Search, SearchSettings
+from ..game import Board, eyes, stack_boards, state
+from ..mcts import Search, SearchSettings, playing_settings
+from ..mcts.arrays import node_bytes
 from ..mcts.search import Evaluates
 
 RESIGN = -1
+_TREE_BYTES = 2**29  # of all trees of a player that thinks by the clock
+_FEWEST_LEAVES = 8  # in a network call of such a player, if it plays few games
+_LOOK = 4  # network calls between two looks at which games are clear
 
 
 class PlayerFault(Exception):
@@ -31,6 +36,9 @@ class Player(Protocol):
 
     def start(self, boards: list[Board]) -> None:
         """A batch of games begins from these positions, which are the caller's to change. May be called again."""
+
+    def restart(self, game: int, board: Board) -> None:
+        """That game is over, and another begins in its place from this position, which is the caller's to change."""
 
     def choose(self, games: list[int]) -> list[int]:
         """A move, or RESIGN, in each of these games, in all of which this player is to move; nothing is played yet.
@@ -61,11 +69,10 @@ def legal_points(board: Board) -> np.ndarray:
 
 
 def sensible_points(board: Board) -> np.ndarray:
-    """Legal points, as flat indices, that do not fill a one-point eye: four neighbours of one's own, or the edge."""
-    size, color = board.size, board.games.color[0]
-    around = color[board.games.neighbors[size, : size * size]]  # [size², 4] int8
-    eye = ((around == board.current_player) | (around == state.WALL)).all(axis=1)
-    return np.flatnonzero(legal_points(board)[:-1] & ~eye)
+    """[n] int16: legal points, as flat indices, that do not fill a one-point eye of the player to move."""
+    room = board.size**2 + 1
+    points = np.empty(room, np.int16)
+    return points[: eyes.sensible_points(board.games, 0, np.empty(room, np.uint8), points)]
 
 
 class _Watching:
@@ -78,6 +85,10 @@ class _Watching:
     def start(self, boards: list[Board]) -> None:
         """Begin from these positions."""
         self._boards = [board.copy() for board in boards]
+
+    def restart(self, game: int, board: Board) -> None:
+        """Begin one game anew."""
+        self._boards[game] = board.copy()
 
     def played(self, game: int, move: int) -> None:
         """Keep up with the game."""
@@ -130,30 +141,40 @@ def _best_legal(board: Board, logits: np.ndarray) -> int:
 class SearchPlayer:
     """Plays by tree search, all games in one batch, and keeps what it knows from move to move.
 
-    visits: of the root, those kept from the last move included. size, games: the largest board and the most games of a
-    batch. settings: of the search; by default made for strength, with as many nodes as the visits need.
-    opening_temperature: if positive, the first `size` moves of the game are drawn with probabilities ∝ visits^(1/T).
-    Past its own move limit (`SearchSettings.move_limit`) it passes.
+    visits: of the root, those kept from the last move included; None if `seconds` alone are to end a search. As soon as
+    no other move could catch up, the rest of them is spared. size, games: the largest board and the most games of a
+    batch. settings: of the search; by default made for strength, with
+    room for the visits. opening_temperature: if positive, the first `size` moves of the game are drawn with
+    probabilities ∝ visits^(1/T). seconds: for each move; n games that wait for a move are searched together for n times
+    as long, and all get the same number of new visits. Past its own move limit (`SearchSettings.move_limit`) it passes.
     """
 
     def __init__(
         self,
         name: str,
         evaluator: Evaluates,
-        visits: int,
+        visits: int | None,
         size: int,
         games: int,
         settings: SearchSettings | None = None,
         opening_temperature: float = 0.0,
         seed: int | None = None,
+        seconds: float | None = None,
     ) -> None:
-        if visits < 1:
+        if visits is None and seconds is None:
+            raise ValueError(f"{name} would think for ever: give it visits or seconds")
+        if visits is not None and visits < 1:
             raise ValueError(f"{name} has {visits} visits: it is 1 or more; PolicyPlayer plays without search")
+        if seconds is not None and not 0 < seconds < math.inf:
+            raise ValueError(f"{name} has {seconds} seconds a move: it is a number above 0")
         if opening_temperature < 0:
             raise ValueError(f"opening temperature {opening_temperature} is not possible: it is 0 or more")
-        self.name, self.visits = name, visits
+        self.name, self.visits, self.seconds = name, visits, seconds
         self._temperature = opening_temperature
-        self._search = Search(evaluator, games, size, settings or _strong_settings(visits), seed)
+        settings = settings or _strong_settings(visits, size, games)
+        if settings.method == "gumbel" and seconds is not None:
+            raise ValueError(f"{name} has {seconds} seconds a move: a gumbel search has to know its visits")
+        self._search = Search(evaluator, games, size, settings, seed)
         self._rng = np.random.default_rng(seed)
 
     def start(self, boards: list[Board]) -> None:
@@ -163,15 +184,39 @@ class SearchPlayer:
         for game, board in enumerate(boards):
             self._search.set_board(board, game)
 
+    def restart(self, game: int, board: Board) -> None:
+        """Begin one game anew, with an empty tree."""
+        self._search.set_board(board, game)
+
     def choose(self, games: list[int]) -> list[int]:
         """The most visited move in each of these games, after one search of all of them."""
         targets = np.zeros(self._search.games, np.int64)
-        targets[games] = self.visits
-        self._search.run(targets)
+        targets[games] = np.iinfo(np.int64).max if self.visits is None else self.visits
+        if self._search.options.gumbel:
+            self._search.run(targets)
+        else:
+            self._think(targets, math.inf if self.seconds is None else self.seconds * len(games))
         if self._temperature == 0:
             return [self._best(game) for game in games]
         counts = self._search.visit_counts()  # [games, size² + 1] int32
         return [self._draw(game, counts[game]) for game in games]
+
+    def _think(self, targets: np.ndarray, seconds: float) -> None:
+        """Search until all games have the visits of `targets` [games] int64, or the time is up."""
+        end, calls = time.perf_counter() + seconds, 0
+        while True:
+            if calls % _LOOK == 0 and self.visits is not None and self._temperature == 0:
+                self._spare(targets)
+            if not self._search.step(targets) or time.perf_counter() >= end:
+                return
+            calls += 1
+
+    def _spare(self, targets: np.ndarray) -> None:
+        """Set the target to 0 where what is left of it could not change the most visited move."""
+        trees = self._search.trees
+        done = np.where(trees.node_count > 0, trees.nodes["visits"][:, 0], 0)  # [games]
+        second, first = np.partition(self._search.summary().visits, -2, axis=1)[:, -2:].T
+        targets[first - second > targets - done] = 0
 
     def _best(self, game: int) -> int:
         if self._is_over(game):
@@ -199,6 +244,11 @@ class SearchPlayer:
         self._search.forget()
 
 
-def _strong_settings(visits: int) -> SearchSettings:
-    # A tree has at most one node for each visit of its root, kept ones included, and the root itself.
-    return SearchSettings(fpu_reduction=0.2, score_weight=0.05, nodes=visits + 16, leaves=1)
+def _strong_settings(visits: int | None, size: int, games: int) -> SearchSettings:
+    if visits is not None:
+        # A tree has at most one node for each visit of its root, kept ones included, and the root itself.
+        leaves, nodes = 1, visits + 16
+    else:
+        leaves = max(1, _FEWEST_LEAVES // games)
+        nodes = max(64, min(_TREE_BYTES // node_bytes(size * size + 1) // games, 1_000_000))
+    return playing_settings(nodes, leaves)

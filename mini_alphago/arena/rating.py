@@ -100,6 +100,17 @@ def wilson_interval(wins: float, games: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def elo_interval(wins: float, losses: float, draws: float) -> tuple[float, float, float]:
+    """How much stronger the first is after a match: Elo, and the ends of its 95 % interval (Wilson), maybe infinite.
+
+    Who won everything has a lower end and no upper one: 20–0 is at least +286.
+    """
+    points, games = wins + draws / 2, wins + losses + draws
+    low, high = wilson_interval(points, games)
+    low, high = (0.0 if points == 0 else low), (1.0 if points == games else high)  # not nearly, by rounding
+    return elo_of_score(points / games if games else 0.5), elo_of_score(low), elo_of_score(high)
+
+
 def likelihood_of_superiority(wins: float, losses: float) -> float:
     """How likely it is that the first player is the stronger one; draws say nothing about that."""
     if min(wins, losses) < 0:

@@ -2,23 +2,23 @@
 
 import json
 import math
-import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from ..files import write_atomically
-from ..game import format_sgf
-from ..model import Evaluator, load_network
-from .gtp_player import GtpPlayer, gnugo_player
-from .match import MatchResult, play_match, random_openings
-from .players import Player, PolicyPlayer, RandomPlayer, SearchPlayer
-from .rating import elo_ratings, likelihood_of_superiority
+from ..game import Board, format_sgf
+from .maker import PlayerMaker, fingerprint, read_player
+from .match import SIDES, GameResult, play_games, random_openings
+from .rating import elo_interval, elo_ratings, likelihood_of_superiority, wilson_interval
 
 Progress = Callable[[str, int, int], None]
+Score = tuple[int, int, int]  # wins, losses, draws
+_SAME = ("board_size", "komi", "rules", "opening_moves", "seed", "visits")  # a match goes on only with these unchanged
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class MatchSettings:
     at_once: int = 32
     """Games played at the same time."""
     visits: int = 100
-    """Visits a move of a network that does not say otherwise (`PATH,visits=N`)."""
+    """Visits a move of a network that says neither visits nor time."""
     board_size: int = 9
     """Points on a side."""
     komi: float = 7.0
@@ -43,63 +43,39 @@ class MatchSettings:
     """Of openings and players."""
     device: str = "auto"
     """auto, cpu, cuda, cuda:1, … or mps."""
+    timeout: float = 60.0
+    """Seconds that a GTP program has for an answer, the time to start included; then it has lost that game."""
 
     def __post_init__(self) -> None:
         """ValueError, in one sentence, if a setting is impossible."""
         for name, low in (("games", 2), ("at_once", 2), ("visits", 1), ("opening_moves", 0), ("seed", 0)):
             if getattr(self, name) < low:
                 raise ValueError(f"{name} is {getattr(self, name)}: it is {low} or more")
-
-
-class PlayerMaker:
-    """Makes players from what a command line says; a network that is named twice is loaded once."""
-
-    def __init__(self, settings: MatchSettings) -> None:
-        self._settings = settings
-        self._evaluators: dict[str, Evaluator] = {}
-
-    def make(self, text: str, games: int) -> Player:
-        """`PATH[,visits=N]`, `policy:PATH`, `random`, `gnugo:LEVEL`, or `gtp:COMMAND LINE`. ValueError if unclear."""
-        kind, _, rest = text.partition(":")
-        settings = self._settings
-        if text == "random":
-            return RandomPlayer(settings.seed)
-        if kind == "gnugo":
-            if not rest.isdigit() or not 0 <= int(rest) <= 10:
-                raise ValueError(f"{text!r}: GNU Go is gnugo:0 to gnugo:10")
-            return gnugo_player(int(rest), text)
-        if kind == "gtp" and rest:
-            return GtpPlayer(rest, text)
-        if kind == "policy" and rest:
-            return PolicyPlayer(text, self._evaluator(rest))
-        path, *options = text.split(",")
-        visits = settings.visits
-        for option in options:
-            name, _, value = option.partition("=")
-            if name != "visits" or not value.isdigit() or int(value) < 1:
-                raise ValueError(f"{text!r}: a network takes ,visits=N only")
-            visits = int(value)
-        if not os.path.exists(path):
-            known = "a network's path, policy:PATH, random, gnugo:LEVEL or gtp:COMMAND"
-            raise ValueError(f"no player {text!r}: it is {known}")
-        return SearchPlayer(text, self._evaluator(path), visits, settings.board_size, games, seed=settings.seed)
-
-    def _evaluator(self, path: str) -> Evaluator:
-        if path not in self._evaluators:
-            self._evaluators[path] = Evaluator(load_network(path), self._settings.device)
-        return self._evaluators[path]
+        if not 0 < self.timeout < math.inf:
+            raise ValueError(f"timeout is {self.timeout}: it is a number of seconds")
 
 
 class Tournament:
-    """Everybody against everybody, in the folder `results`: `games.jsonl`, and `sgf/` with every game."""
+    """Matches of several players in the folder `results`: `games.jsonl`, `results.json`, and `sgf/` with every game.
 
-    def __init__(self, players: list[str], settings: MatchSettings, results: Path) -> None:
+    Everybody meets everybody, or, with `only_first`, the first one meets all others. A tournament that is there already
+    goes on; players may be added behind those that it had.
+    """
+
+    def __init__(self, players: list[str], settings: MatchSettings, results: Path, only_first: bool = False) -> None:
         if len(players) < 2:
             raise ValueError("a match needs two players or more")
         if len(set(players)) < len(players):
             raise ValueError("two players are the same: let them differ, as PATH,visits=100 and PATH,visits=200")
         self.players, self.settings, self.results = players, settings, results
+        self.pairs = [pair for pair in combinations(players, 2) if not only_first or pair[0] == players[0]]
         self.rows: list[dict[str, Any]] = []
+        networks = {text: read_player(text).network for text in players}
+        self._about: dict[str, Any] = {
+            "players": players, "only_first": only_first,
+            "networks": {text: fingerprint(path) for text, path in networks.items() if path},
+            "settings": {k: v for k, v in asdict(settings).items() if k in _SAME},
+        }  # fmt: skip
         self._read()
 
     # --- what is there already --------------------------------------------------------------------------------------
@@ -110,117 +86,195 @@ class Tournament:
 
     def _read(self) -> None:
         """Take up what was played; ValueError if it was another match."""
-        about = {"players": self.players, **{k: v for k, v in self.settings.__dict__.items() if k in _SAME}}
         path = self.results / "match.json"
-        if path.exists():
-            if json.loads(path.read_text()) != about:
-                raise ValueError(f"{self.results} holds another match: name another folder with --results")
-        else:
-            (self.results / "sgf").mkdir(parents=True, exist_ok=True)
-            write_atomically(path, json.dumps(about).encode())
+        if path.exists() and (other := self._difference(json.loads(path.read_text()))):
+            raise ValueError(f"{self.results} holds another match ({other}): name another folder with --results")
+        (self.results / "sgf").mkdir(parents=True, exist_ok=True)
+        write_atomically(path, json.dumps(self._about).encode())
         if self._log.exists():
             whole = [line for line in self._log.read_text().splitlines(keepends=True) if line.endswith("\n")]
             self.rows = [json.loads(line) for line in whole]
             write_atomically(self._log, "".join(whole).encode())  # without the half line of a crash
 
+    def _difference(self, kept: dict[str, Any]) -> str:
+        """What this match has otherwise than the one that is kept; nothing if it can go on."""
+        if kept["players"] != self.players[: len(kept["players"])] or kept["only_first"] != self._about["only_first"]:
+            return "with other players"
+        for name, value in kept["settings"].items():
+            if value != self._about["settings"][name]:
+                return f"{name} was {value}"
+        changed = [name for name, value in kept["networks"].items() if value != self._about["networks"][name]]
+        return f"{changed[0]} was another network then" if changed else ""
+
+    def _done(self, first: str, second: str) -> set[int]:
+        return {row["game"] for row in self.rows if row["first"] == first and row["second"] == second}
+
     def played(self, first: str, second: str) -> int:
         """Games of these two that have ended."""
-        return sum(row["first"] == first and row["second"] == second for row in self.rows)
+        return len(self._done(first, second))
+
+    def number(self, player: str) -> int:
+        """From 1, in the order in which they were named; records in `sgf/` are called after the two, then the game."""
+        return self.players.index(player) + 1
+
+    @property
+    def total(self) -> int:
+        """Games of the whole tournament."""
+        return self.settings.games // 2 * 2 * len(self.pairs)
 
     # --- playing ----------------------------------------------------------------------------------------------------
 
-    def run(self, progress: Progress, enough: Callable[["Tournament"], bool] | None = None) -> Iterator[MatchResult]:
-        """Play what is missing, some games at a time; each part of a match is kept, then yielded.
+    def run(
+        self, progress: Progress, enough: Callable[["Tournament"], bool] | None = None
+    ) -> Generator[dict[str, Any], None, None]:
+        """Play what is missing, many games at a time; each game is kept as it ends, then its row is yielded.
 
-        enough: asked after each part; true ends the tournament.
+        progress(pair, finished, all): told after each round of moves. enough: asked after each game and at the
+        beginning; true ends the tournament.
         """
-        pairs = self.settings.games // 2
+        settings = self.settings
         openings = random_openings(
-            pairs, self.settings.board_size, self.settings.komi, self.settings.opening_moves, self.settings.seed,
-            self.settings.rules,
+            settings.games // 2, settings.board_size, settings.komi, settings.opening_moves, settings.seed,
+            settings.rules,
         )  # fmt: skip
-        each = max(1, self.settings.at_once // 2)
-        maker = PlayerMaker(self.settings)
-        for one, other in combinations(self.players, 2):
-            with ExitStack() as stack:
-                first = stack.enter_context(closing(maker.make(one, 2 * each)))
-                second = stack.enter_context(closing(maker.make(other, 2 * each)))
-                while (done := self.played(one, other) // 2) < pairs:
-                    name = f"{one} – {other}"
-                    part = openings[done : done + each]
-                    result = play_match(
-                        first,
-                        second,
-                        part,
-                        lambda n, _, name=name, done=done: progress(name, 2 * done + n, 2 * pairs),  # type: ignore[misc]
-                    )
-                    self._keep(one, other, 2 * done, result)
-                    yield result
-                    if enough is not None and enough(self):
-                        return
+        maker = PlayerMaker(
+            settings.board_size, settings.at_once, settings.visits, settings.seed, settings.device, settings.timeout
+        )
+        for one, other in self.pairs:
+            if enough is not None and enough(self):
+                return
+            done = self._done(one, other)
+            missing = [(i, openings[i // 2]) for i in range(2 * len(openings)) if i not in done]
+            if missing:
+                yield from self._play(maker, one, other, missing, progress, enough)
 
-    def _keep(self, first: str, second: str, number: int, result: MatchResult) -> None:
-        lines = []
-        for i, game in enumerate(result.games):
-            row = {
-                "first": first, "second": second, "game": number + i, "winner": game.winner, "black": game.black_side,
-                "result": game.result, "moves": game.moves, "reason": game.reason,
-                "seconds": [round(s, 4) for s in result.seconds_per_move],
-            }  # fmt: skip
-            pair = f"{self.players.index(first)}-{self.players.index(second)}"
-            (self.results / "sgf" / f"{pair}-{number + i:04d}.sgf").write_text(format_sgf(game.sgf()))
-            lines.append(json.dumps(row) + "\n")
-            self.rows.append(row)
-        with self._log.open("a") as file:  # the games of a part together: an opening is played twice or not at all
-            file.write("".join(lines))
+    def _play(
+        self, maker: PlayerMaker, one: str, other: str, missing: list[tuple[int, Board]], progress: Progress,
+        enough: Callable[["Tournament"], bool] | None,
+    ) -> Generator[dict[str, Any], None, None]:  # fmt: skip
+        with ExitStack() as stack:
+            players = [stack.enter_context(closing(maker.make(text))) for text in (one, other)]
+            begun = self.settings.games // 2 * 2 - len(missing)
+            total, ended = begun + len(missing), 0
+
+            def after_round() -> None:
+                progress(f"{one} – {other}", begun + ended, total)
+
+            for number, game in play_games(players[0], players[1], missing, self.settings.at_once, after_round):
+                ended += 1
+                yield self._keep(one, other, number, game)
+                if enough is not None and enough(self):
+                    return
+
+    def _keep(self, first: str, second: str, number: int, game: GameResult) -> dict[str, Any]:
+        """Write the game down: first its record, then the line that says it is there."""
+        row = {
+            "first": first, "second": second, "game": number, "winner": game.winner, "black": game.black_side,
+            "result": game.result, "moves": game.moves, "reason": game.reason,
+            "seconds": [round(s, 4) for s in game.seconds], "turns": list(game.turns),
+        }  # fmt: skip
+        name = f"{self.number(first)}-{self.number(second)}-{number + 1:04d}.sgf"
+        write_atomically(self.results / "sgf" / name, format_sgf(game.sgf()).encode())
+        with self._log.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        self.rows.append(row)
+        return row
 
     # --- what came out ----------------------------------------------------------------------------------------------
 
-    def score(self, first: str, second: str) -> tuple[int, int, int]:
+    def score(self, first: str, second: str) -> Score:
         """Wins of the first, of the second, draws."""
-        winners = [row["winner"] for row in self.rows if row["first"] == first and row["second"] == second]
-        return winners.count("first"), winners.count("second"), winners.count(None)
+        return _score(row for row in self.rows if row["first"] == first and row["second"] == second)
 
-    def table(self) -> list[dict[str, Any]]:
-        """One row for each player, the strongest first: elo, error, wins, losses, draws, faults, seconds a move."""
-        results = [(a, b, *self.score(a, b)) for a, b in combinations(self.players, 2) if self.played(a, b)]
-        ratings = elo_ratings(results, self.players[0]) if results else {}
-        rows = []
-        for player in self.players:
-            own = [row for row in self.rows if player in (row["first"], row["second"])]
-            side = {True: "first", False: "second"}
-            wins = sum(row["winner"] == side[row["first"] == player] for row in own)
-            draws = sum(row["winner"] is None for row in own)
-            seconds = [row["seconds"][0 if row["first"] == player else 1] for row in own]
-            lost = [row for row in own if row["winner"] == side[row["first"] != player]]
-            rows.append({
-                "player": player, "elo": ratings[player].elo if player in ratings else None,
-                "error": ratings[player].error if player in ratings else None,
-                "wins": wins, "draws": draws, "losses": len(lost),
-                "faults": sum(row["reason"].startswith("fault") for row in lost),
-                "seconds": sum(seconds) / len(seconds) if seconds else 0.0,
-            })  # fmt: skip
-        return sorted(rows, key=lambda row: -(row["elo"] if row["elo"] is not None else -1e9))
+    def score_in_order(self, first: str, second: str) -> Score:
+        """`score` of the games before the first one that is missing: for tests, since short games end sooner."""
+        done = self._done(first, second)
+        unbroken = next(i for i in range(len(done) + 1) if i not in done) // 2 * 2
+        rows = (row for row in self.rows if row["first"] == first and row["second"] == second)
+        return _score(row for row in rows if row["game"] < unbroken)
 
     def superiority(self, first: str, second: str) -> float:
         """How likely it is that the first of two is the stronger one."""
         wins, losses, _ = self.score(first, second)
         return likelihood_of_superiority(wins, losses)
 
-    def write_summary(self) -> None:
-        """`results.json`: the table."""
-        summary = {"players": self.table(), "games": len(self.rows)}
+    def table(self) -> list[dict[str, Any]]:
+        """One row for each player, the strongest first.
+
+        player, elo and error beside the first player (None without games), games, wins, losses, draws, score (the share
+        of the points), faults (games lost by one), seconds (a move).
+        """
+        results = [(*pair, *self.score(*pair)) for pair in self.pairs]
+        ratings = elo_ratings(results, self.players[0])
+        linked = len(ratings) > 1
+        rows = []
+        for player in self.players:
+            rating = ratings.get(player) if linked else None
+            rows.append({
+                "player": player, "elo": rating and rating.elo, "error": rating and rating.error, **self._record(player)
+            })  # fmt: skip
+        return sorted(rows, key=lambda row: math.inf if row["elo"] is None else -row["elo"])
+
+    def _record(self, player: str) -> dict[str, Any]:
+        """What a player did in all its games."""
+        own = [(SIDES[row["second"] == player], row) for row in self.rows if player in (row["first"], row["second"])]
+        wins = sum(row["winner"] == side for side, row in own)
+        draws = sum(row["winner"] is None for _, row in own)
+        seconds, turns = (sum(row[name][side == "second"] for side, row in own) for name in ("seconds", "turns"))
+        lost = [row for side, row in own if row["winner"] not in (side, None)]
+        return {
+            "games": len(own), "wins": wins, "draws": draws, "losses": len(lost),
+            "score": (wins + draws / 2) / len(own) if own else None,
+            "faults": sum(row["reason"].startswith("fault") for row in lost),
+            "seconds": seconds / turns if turns else None,
+        }  # fmt: skip
+
+    def pair_table(self) -> list[dict[str, Any]]:
+        """One row for each two players that met: first, second, wins, losses, draws, score, elo, superiority.
+
+        score and elo are those of the first with their 95 % intervals: [value, low, high]; an end that the games do not
+        bound is None.
+        """
+        rows = []
+        for first, second in self.pairs:
+            wins, losses, draws = score = self.score(first, second)
+            games = wins + losses + draws
+            if games:
+                share = (wins + draws / 2) / games
+                rows.append({
+                    "first": first, "second": second, "wins": wins, "losses": losses, "draws": draws,
+                    "score": [share, *wilson_interval(wins + draws / 2, games)],
+                    "elo": [x if math.isfinite(x) else None for x in elo_interval(*score)],
+                    "superiority": self.superiority(first, second),
+                })  # fmt: skip
+        return rows
+
+    def faults(self) -> list[tuple[str, int]]:
+        """What went wrong in games that were lost by it, the most frequent first, and how often."""
+        return Counter(row["reason"] for row in self.rows if row["reason"].startswith("fault")).most_common()
+
+    def write_summary(self, **more: Any) -> None:
+        """`results.json`: settings, tables and faults, and whatever else is given."""
+        summary = {
+            "settings": asdict(self.settings), "games": len(self.rows), "players": self.table(),
+            "pairs": self.pair_table(), "faults": dict(self.faults()), **more,
+        }  # fmt: skip
         write_atomically(self.results / "results.json", json.dumps(summary, indent=1).encode())
 
 
-_SAME = ("board_size", "komi", "rules", "opening_moves", "seed", "visits")  # a match goes on only with these unchanged
+def _score(rows: Iterable[dict[str, Any]]) -> Score:
+    winners = [row["winner"] for row in rows]
+    return winners.count("first"), winners.count("second"), winners.count(None)
 
 
 def sprt(wins: int, losses: int, draws: int, elo0: float, elo1: float, alpha: float = 0.05) -> tuple[float, str]:
     """A sequential test of `elo1` against `elo0`: the log likelihood ratio, and H1, H0 or "" if it is open.
 
-    By the normal approximation of the score of a game, its variance taken from the games so far.
+    By the normal approximation of the score of a game, its variance taken from the games so far. ValueError unless
+    elo0 < elo1.
     """
+    if not elo0 < elo1:
+        raise ValueError(f"a test of {elo1:g} Elo against {elo0:g} is not possible: the second is the larger one")
     games = wins + losses + draws
     if games < 2:
         return 0.0, ""

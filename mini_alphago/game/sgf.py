@@ -25,6 +25,7 @@ _LETTERS = {BLACK: "B", WHITE: "W"}
 _COLORS = {BLACK: "Black", WHITE: "White"}
 _SETUP = {"AB": "black", "AW": "white", "AE": "empty"}
 _TEXTS = {"PB": "black_name", "PW": "white_name", "BR": "black_rank", "WR": "white_rank", "DT": "date", "RE": "result"}
+_TEXTS |= {"EV": "event"}
 _RULE_NAMES = {"nz": "new-zealand", "tt": "tromp-taylor", "jp": "japanese", "cn": "chinese"}
 
 
@@ -43,7 +44,7 @@ class SgfMove:
     player: int | None = None  # whose turn it is by PL
     comment: str = ""
     extra: dict[str, list[str]] = field(default_factory=dict)  # other properties to write, as LB, TR, SBKV
-    variations: list[list["SgfMove"]] = field(default_factory=list)  # to write: lines that might have followed this
+    variations: list[list["SgfMove"]] = field(default_factory=list)  # other lines that might have followed this
 
 
 @dataclass
@@ -60,6 +61,7 @@ class SgfGame:
     white_rank: str = ""
     date: str = ""
     result: str = ""
+    event: str = ""
 
     @property
     def moves(self) -> list[tuple[int, int, int]]:
@@ -143,10 +145,11 @@ def read_sgf(path: str | os.PathLike[str]) -> SgfGame:
         raise SgfError(f"{Path(path).name}: {error}") from None
 
 
-def parse_sgf(data: bytes | str) -> SgfGame:
+def parse_sgf(data: bytes | str, variations: bool = False) -> SgfGame:
     """A game from the text of an SGF file: the main line of its first tree, every move checked by the rules.
 
-    Without RU the record is read by Chinese rules: records seldom keep to a superko they do not mention.
+    Without RU the record is read by Chinese rules: records seldom keep to a superko they do not mention. With
+    `variations` these are read too; one that has an illegal move, or sets up stones, ends before it.
     """
     raw = data.encode() if isinstance(data, str) else data
     if len(raw) > MAX_BYTES:
@@ -154,11 +157,51 @@ def parse_sgf(data: bytes | str) -> SgfGame:
     tree = _parse_tree(raw, "UTF-8" if isinstance(data, str) else None)
     game = _read_root(tree.get_root())
     game.nodes = []
-    for number, node in enumerate(tree.get_main_sequence()):
+    board = Board(game.size, rules=game.rules)
+    line = tree.get_main_sequence()
+    for number, node in enumerate(line):
         game.nodes.append(_read_node(node, number, game.size))
-    for _ in game.replay(Board(game.size, rules=game.rules)):
-        pass
+    for number, node in enumerate(game.replay(board)):
+        if variations and len(line[number]) > 1:
+            node.variations = _read_variations(line[number][1:], board, number)
     return game
+
+
+def _read_variations(firsts: list[Any], board: Board, number: int) -> list[list[SgfMove]]:
+    """The lines that begin with these nodes, `board` being what they follow; with all that branches off them."""
+    lines: list[list[SgfMove]] = []
+    # What waits lower in the stack does not move: variations can take their board from there when their turn comes.
+    to_read: list[tuple[Any, Board, list[list[SgfMove]], list[SgfMove], int]]
+    to_read = [(first, board, lines, [], number + 1) for first in reversed(firsts)]
+    while to_read:
+        node, position, siblings, line, number = to_read.pop()
+        if not line:
+            position = position.copy()
+        read = _followed(position, node, number)
+        if read is None:
+            continue
+        if not line:
+            siblings.append(line)
+        line.append(read)
+        if len(node):
+            to_read.append((node[0], position, siblings, line, number + 1))
+            to_read += [(other, position, read.variations, [], number + 1) for other in reversed(node[1:])]
+    return lines
+
+
+def _followed(board: Board, node: Any, number: int) -> SgfMove | None:
+    """The node read, and its move made on the board; None if it is not one that a variation can have."""
+    try:
+        read = _read_node(node, number, board.size)
+        if read.black or read.white or read.empty:
+            return None
+        if read.player:
+            board.current_player = read.player
+        if read.move:
+            _play(board, read.move)
+        return read
+    except SgfError:
+        return None
 
 
 def _parse_tree(raw: bytes, encoding: str | None) -> Any:
@@ -297,12 +340,21 @@ def format_sgf(game: SgfGame) -> str:
     written = [root, *(tree.extend_main_sequence() for _ in game.nodes[1:])]
     for out, node in zip(written, game.nodes, strict=True):
         _write_node(out, node, game.size)
+        _write_variations(out, node, game.size)
+    return str(tree.serialise().decode())
+
+
+def _write_variations(out: Any, node: SgfMove, size: int) -> None:
+    """Everything that branches off a node, as more children of it."""
+    to_write = [(out, node)]
+    while to_write:
+        parent, node = to_write.pop()
         for line in node.variations:
-            end = out
+            end = parent
             for move in line:
                 end = end.new_child()
-                _write_node(end, move, game.size)
-    return str(tree.serialise().decode())
+                _write_node(end, move, size)
+                to_write.append((end, move))
 
 
 def _write_node(out: Any, node: SgfMove, size: int) -> None:

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ..game.eyes import sensible_points
 from ..game.scoring import BLACK_OWNS, WHITE_OWNS, Scratch, area_ownership, new_scratch, pass_alive
-from ..game.state import BLACK, EMPTY, LEGAL, WHITE, Games, clear, legality_map, play
+from ..game.state import BLACK, WHITE, Games, clear, play
 from ..kernel import index, kernel, parallel_kernel, prange
 from .records import LIMIT, PASSES, SETTLED
 
@@ -71,35 +72,16 @@ def new_rooms(count: int, points: int) -> tuple[Scratch, np.ndarray]:
 
 
 @kernel
-def _is_own_eye(games: Games, g: int, point: int) -> bool:
-    player, around = games.info[g].to_move, games.neighbors[games.info[g].size, point]
-    for k in range(4):
-        color = games.color[g, around[k]]
-        if color == EMPTY or color == 3 - player:
-            return False
-    return True
+def play_random(games: Games, g: int, draws: Any, reasons: Any, points: Any) -> None:
+    """A random legal move that fills no own eye for each of `draws` ([n] float64 in [0, 1)), while there are any.
 
-
-@kernel
-def play_random(games: Games, g: int, draws: Any, reasons: Any) -> None:
-    """A random legal move that fills no own eye for each of `draws` ([n] float64 in [0, 1)), while there are any."""
-    area = games.info[g].size * games.info[g].size
+    reasons, points: [A] uint8 and int16, room to work.
+    """
     for draw in draws:
-        legality_map(games, g, games.info[g].to_move, reasons)
-        count = 0
-        for point in range(area):
-            if reasons[point] == LEGAL and _is_own_eye(games, g, point):
-                reasons[point] = LEGAL + 1
-            count += reasons[point] == LEGAL
+        count = sensible_points(games, g, reasons, points)
         if count == 0:
             return
-        wanted = int(draw * count)
-        for point in range(area):
-            if reasons[point] == LEGAL:
-                if wanted == 0:
-                    play(games, g, point)
-                    break
-                wanted -= 1
+        play(games, g, index(points[int(draw * count)]))
 
 
 @kernel

@@ -1,5 +1,8 @@
 """Matches: who plays whom, how games end, and what comes back."""
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,13 +12,15 @@ from mini_alphago.arena import (
     PolicyPlayer,
     RandomPlayer,
     SearchPlayer,
+    play_games,
     play_match,
     random_openings,
     settled_score,
 )
+from mini_alphago.arena import players as players_module
 from mini_alphago.game import Board, parse_sgf
 from mini_alphago.game.sgf import format_sgf
-from mini_alphago.mcts import SearchSettings
+from mini_alphago.mcts import Search, SearchSettings
 
 from ..mcts.evaluators import Area, Entry, Table, Uniform
 
@@ -30,6 +35,10 @@ class Scripted:
     def start(self, boards):
         self.boards = boards
         self.left = [list(self.moves) for _ in boards]
+
+    def restart(self, game, board):
+        self.boards[game], self.left[game] = board, list(self.moves)
+        self.seen.setdefault(game, []).append("again")
 
     def choose(self, games):
         self.asked.append(list(games))
@@ -84,6 +93,30 @@ def test_a_white_opening_move_is_asked_of_white():
     result = play_match(Scripted([0], "a"), Scripted([24], "b"), [board])
     assert result.games[0].board.history[1] == (4, 4, Board.WHITE)
     assert result.games[1].board.history[1] == (0, 0, Board.WHITE)
+
+
+def test_a_game_that_ends_makes_room_for_the_next():
+    long, short = random_openings(2, 5, 0.5, moves=2, seed=1)
+    starts = [(4, long), (7, short), (6, long), (1, short), (2, long)]
+    first, second = Scripted([], "a"), Scripted([], "b")
+    ended = list(play_games(first, second, starts, at_once=2))
+    assert sorted(number for number, _ in ended) == [1, 2, 4, 6, 7]
+    for number, game in ended:
+        assert game.black == ("b" if number % 2 else "a")
+        assert game.board.history[:2] == dict(starts)[number].history
+        assert game.turns == (1, 1)
+        assert min(game.seconds) > 0
+    assert first.seen == second.seen
+    heard = [told for slot in first.seen.values() for told in slot]
+    assert (heard.count(25), heard.count("again"), len(heard)) == (10, 3, 13)
+
+
+@pytest.mark.parametrize("make", [RandomPlayer, lambda seed: SearchPlayer("s", Area(), 4, 5, 3, seed=seed)])
+def test_players_play_on_in_slots_that_were_used(make):
+    starts = list(enumerate(random_openings(7, 5, 0.5, 2, seed=4)))
+    ended = dict(play_games(make(1), make(2), starts, at_once=3))
+    assert len(ended) == 7
+    assert not any(game.is_fault for game in ended.values())  # nobody took a game for the one before it
 
 
 def test_progress_counts_finished_games():
@@ -233,6 +266,21 @@ def test_a_search_goes_on_with_its_tree():
     assert search._search.root_visits(1) == 0  # nobody asked
 
 
+def test_visits_that_could_not_change_the_move_are_spared():
+    boards = random_openings(12, 5, 0.5, moves=8, seed=3)
+    player = SearchPlayer("a", Area(), visits=60, size=5, games=12, seed=1)
+    whole = Search(Area(), 12, 5, player._search.settings, seed=1)
+    player.start(boards)
+    for game, board in enumerate(boards):
+        whole.set_board(board, game)
+    whole.run(60)
+    assert player.choose(list(range(12))) == [whole.best_move(game) for game in range(12)]
+    made = [player._search.root_visits(game) for game in range(12)]
+    assert max(made) <= 60
+    assert min(made) < 60
+    assert player._search.evaluations < whole.evaluations
+
+
 @pytest.mark.parametrize("method", ["puct", "gumbel"])
 def test_searches_of_either_kind_play_whole_games(method):
     settings = SearchSettings(method=method, nodes=64)
@@ -267,6 +315,33 @@ def test_a_search_has_room_for_so_many_games():
         play_match(SearchPlayer("a", Uniform(), 4, 5, 2), RandomPlayer(1), [Board(5), Board(5)])
     with pytest.raises(ValueError, match="has 0 visits"):
         SearchPlayer("a", Uniform(), 0, 5, 2)
+    with pytest.raises(ValueError, match="for ever"):
+        SearchPlayer("a", Uniform(), None, 5, 2)
+    with pytest.raises(ValueError, match="seconds a move: it is a number above 0"):
+        SearchPlayer("a", Uniform(), None, 5, 2, seconds=0)
+    with pytest.raises(ValueError, match="has to know its visits"):
+        SearchPlayer("a", Uniform(), 8, 5, 2, SearchSettings(method="gumbel"), seconds=1)
+
+
+@pytest.mark.parametrize(("visits", "expected"), [(None, {0: 40, 1: 0, 2: 40, 3: 0}), (15, {0: 15, 1: 0, 2: 15, 3: 0})])
+def test_seconds_are_for_each_game_and_the_games_share_them(visits, expected, monkeypatch):
+    """A clock that a step of all games takes 0.1 seconds of: two games at two seconds a move get forty steps."""
+    clock = (0.1 * tick for tick in itertools.count())
+    monkeypatch.setattr(players_module, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    settings = SearchSettings(nodes=200)
+    player = SearchPlayer("a", Uniform(), visits, 5, 4, settings, seed=1, seconds=2.0)
+    player.start([Board(5)] * 4)
+    player.choose([0, 2])
+    made = {game: player._search.root_visits(game) for game in range(4)}
+    assert made == {game: pytest.approx(count, abs=1.1) for game, count in expected.items()}  # the root takes a step
+    assert made[0] == made[2]
+
+
+def test_few_games_by_the_clock_ask_for_several_leaves_at_once():
+    def leaves(games, visits):
+        return SearchPlayer("a", Uniform(), visits, 5, games, seconds=1.0)._search.settings.leaves
+
+    assert [leaves(1, None), leaves(2, None), leaves(32, None), leaves(1, 10)] == [8, 4, 1, 1]
 
 
 def test_the_policy_player_takes_the_best_legal_move():

@@ -4,7 +4,14 @@ import math
 
 import pytest
 
-from mini_alphago.arena import Rating, elo_of_score, elo_ratings, likelihood_of_superiority, wilson_interval
+from mini_alphago.arena import (
+    Rating,
+    elo_interval,
+    elo_of_score,
+    elo_ratings,
+    likelihood_of_superiority,
+    wilson_interval,
+)
 
 
 def elo(odds):
@@ -103,6 +110,20 @@ def test_wilson_intervals():
     assert wilson_interval(0, 0) == (0, 1)
     with pytest.raises(ValueError, match="are not possible"):
         wilson_interval(3, 2)
+
+
+def test_the_elo_of_a_match_has_an_interval():
+    assert elo_interval(50, 50, 0) == pytest.approx((0, elo(0.4038 / 0.5962), elo(0.5962 / 0.4038)), abs=0.1)
+    assert elo_interval(40, 40, 20) == elo_interval(50, 50, 0)
+    assert elo_interval(0, 0, 0) == (0, -math.inf, math.inf)
+
+
+@pytest.mark.parametrize("games", [1, 7, 20, 40, 400])
+def test_who_won_everything_has_a_lower_end_only(games):
+    won, lost = elo_interval(games, 0, 0), elo_interval(0, games, 0)
+    assert won[2] == math.inf
+    assert won[1] == pytest.approx(elo_of_score(wilson_interval(games, games)[0]))
+    assert lost == pytest.approx((-math.inf, -math.inf, -won[1]))
 
 
 def test_likelihood_of_superiority():

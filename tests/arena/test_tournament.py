@@ -2,11 +2,17 @@
 
 import json
 import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mini_alphago.arena import MatchSettings, PlayerMaker, PolicyPlayer, RandomPlayer, SearchPlayer, Tournament, sprt
+from mini_alphago.arena import tournament as tournament_module
+from mini_alphago.arena.command import _sure
 from mini_alphago.cli import main
 from mini_alphago.game import parse_sgf
 from mini_alphago.model import KataGoNetwork, save_checkpoint
@@ -22,24 +28,45 @@ def network(tmp_path: Path) -> str:
     return str(path)
 
 
-def play_all(tournament: Tournament, parts: int | None = None) -> None:
-    for i, _ in enumerate(tournament.run(lambda *_: None), start=1):
-        if i == parts:
-            return
+def play_all(tournament: Tournament, games: int | None = None, enough: Callable[..., bool] | None = None) -> None:
+    """All of it, or so many games."""
+    with closing(tournament.run(lambda *_: None, enough)) as playing:
+        for i, _ in enumerate(playing, start=1):
+            if i == games:
+                return
 
 
 def test_players_by_name(network: str) -> None:
-    maker = PlayerMaker(SMALL)
-    assert isinstance(maker.make("random", 4), RandomPlayer)
-    assert isinstance(maker.make(f"policy:{network}", 4), PolicyPlayer)
-    one, two = maker.make(network, 4), maker.make(f"{network},visits=7", 4)
-    assert isinstance(one, SearchPlayer)
-    assert isinstance(two, SearchPlayer)
-    assert (one.visits, two.visits) == (2, 7)
-    assert one._search.evaluator is two._search.evaluator  # loaded once
-    for wrong in ("nobody", "gnugo:11", "gnugo:x", f"{network},visits=0", f"{network},depth=3"):
-        with pytest.raises(ValueError, match=r"gnugo|no player|visits"):
-            maker.make(wrong, 4)
+    maker = PlayerMaker(board_size=5, games=4, visits=2, seed=1, device="cpu", timeout=5.0)
+    assert isinstance(maker.make("random"), RandomPlayer)
+    assert isinstance(maker.make(f"policy:{network}"), PolicyPlayer)
+    texts = (network, f"{network},visits=7", f"{network},time=0.5", f"{network},visits=9,time=2")
+    searches = [maker.make(text) for text in texts]
+    found = [(s.visits, s.seconds) for s in searches if isinstance(s, SearchPlayer)]
+    assert found == [(2, None), (7, None), (None, 0.5), (9, 2.0)]
+    assert len({id(s._search.evaluator) for s in searches if isinstance(s, SearchPlayer)}) == 1  # loaded once
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ("nobody", "no player 'nobody'"), ("policy:nobody", "no player"), ("gnugo:11", "gnugo:0 to gnugo:10"),
+        ("gnugo:x", "gnugo:0 to"), ("gtp:", "no player"), ("gtp:/nowhere/engine", "there is no program"),
+        ("NET,visits=0", "visits is 1 or more"), ("NET,visits=x", "and nothing else"),
+        ("NET,depth=3", "and nothing else"), ("NET,time=0", "time above 0"), ("NET,time=nan", "time above 0"),
+    ],
+)  # fmt: skip
+def test_players_that_there_are_not(network: str, wrong: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        PlayerMaker(5, 4, 2, 1, "cpu", 5.0).make(wrong.replace("NET", network))
+
+
+def test_the_folder_of_a_run_and_its_newest_network_are_one(network: str, tmp_path: Path) -> None:
+    (tmp_path / "run/checkpoints").mkdir(parents=True)
+    newest = Path(network).rename(tmp_path / "run/checkpoints/000012.safetensors")
+    maker = PlayerMaker(5, 4, 2, 1, "cpu", 5.0)
+    one, two = maker.make(str(tmp_path / "run")), maker.make(f"policy:{newest}")
+    assert one._search.evaluator is two._evaluator  # type: ignore[attr-defined]
 
 
 def test_everybody_meets_everybody_and_games_are_kept(network: str, tmp_path: Path) -> None:
@@ -55,25 +82,107 @@ def test_everybody_meets_everybody_and_games_are_kept(network: str, tmp_path: Pa
     table = json.loads((tmp_path / "match/results.json").read_text())["players"]
     assert sum(row["wins"] + row["losses"] + row["draws"] for row in table) == 48
     assert [row["elo"] for row in table] == sorted((row["elo"] for row in table), reverse=True)
-    blacks = [row["black"] for row in tournament.rows[:8]]
-    assert blacks == ["first", "second"] * 4
+    for row in tournament.rows:
+        assert row["black"] == ("first", "second")[row["game"] % 2]
+        assert min(row["seconds"]) > 0
+        assert min(row["turns"]) > 0
+    assert (tmp_path / "match/sgf/1-2-0001.sgf").exists()
+    assert (tmp_path / "match/sgf/2-3-0008.sgf").exists()
+
+
+def test_the_summary_says_it_all(network: str, tmp_path: Path) -> None:
+    players = ["random", f"policy:{network}", network]
+    tournament = Tournament(players, replace(SMALL, games=2), tmp_path / "match")
+    tournament.rows = [
+        {"first": first, "second": second, "game": i, "winner": winner, "reason": reason, "seconds": [3.0, 1.0],
+         "turns": [6, 4]}
+        for i, (first, second, winner, reason) in enumerate(
+            [(0, 1, "first", "passes"), (0, 1, None, "passes"), (0, 2, "second", "fault: late"),
+             (0, 2, "second", "passes"), (1, 2, "second", "fault: late"), (1, 2, "first", "fault: early")]
+        )
+        for first, second in [(players[first], players[second])]
+    ]  # fmt: skip
+    tournament.write_summary(more=7)
+    summary = json.loads((tmp_path / "match/results.json").read_text())
+    assert (summary["games"], summary["more"], summary["settings"]["visits"]) == (6, 7, 2)
+    assert summary["faults"] == {"fault: late": 2, "fault: early": 1}
+    rows = {row.pop("player"): row for row in summary["players"]}
+    assert {name: rows[network][name] for name in ("games", "wins", "draws", "losses", "score", "faults")} == {
+        "games": 4, "wins": 3, "draws": 0, "losses": 1, "score": 0.75, "faults": 1
+    }  # fmt: skip
+    assert rows[network]["seconds"] == 0.25
+    assert rows[players[1]]["seconds"] == pytest.approx((1 + 1 + 3 + 3) / (4 + 4 + 6 + 6))
+    assert rows["random"]["faults"] == 1
+    assert (rows["random"]["elo"], rows["random"]["error"]) == (0, 0)
+    even, lost, _ = summary["pairs"]
+    assert (even["wins"], even["losses"], even["draws"], even["score"][0]) == (1, 0, 1, 0.75)
+    assert even["superiority"] == pytest.approx(0.841, abs=1e-3)  # one standard deviation
+    assert lost["elo"][:2] == [None, None]
+    assert lost["elo"][2] == pytest.approx(113.4, abs=0.1)  # two games bound nothing
+
+
+def test_a_table_before_the_first_game(network: str, tmp_path: Path) -> None:
+    tournament = Tournament(["random", network], SMALL, tmp_path / "match")
+    assert [(row["elo"], row["score"], row["seconds"]) for row in tournament.table()] == [(None, None, None)] * 2
+    assert tournament.pair_table() == []
+
+
+def test_the_first_one_against_all_others(network: str, tmp_path: Path) -> None:
+    players = [f"policy:{network}", "random", network]
+    tournament = Tournament(players, replace(SMALL, games=2), tmp_path / "match", only_first=True)
+    play_all(tournament)
+    assert [tournament.played(*pair) for pair in tournament.pairs] == [2, 2]
+    assert {row["first"] for row in tournament.rows} == {players[0]}
+    assert tournament.total == 4
 
 
 def test_an_interrupted_match_goes_on(network: str, tmp_path: Path) -> None:
     players = ["random", f"policy:{network}"]
-    whole = Tournament(players, SMALL, tmp_path / "whole")
-    play_all(whole)
     begun = Tournament(players, SMALL, tmp_path / "parts")
-    play_all(begun, parts=1)
+    play_all(begun, games=3)
+    assert len(list((tmp_path / "parts/sgf").iterdir())) == 3
     with (tmp_path / "parts/games.jsonl").open("a") as file:
         file.write('{"first": "random", "sec')  # a crash in the middle of a line
     again = Tournament(players, SMALL, tmp_path / "parts")
-    assert len(again.rows) == 4
+    assert again.rows == begun.rows
     play_all(again)
-    assert [row["game"] for row in again.rows] == list(range(8))
+    assert again.rows[:3] == begun.rows
+    assert sorted(row["game"] for row in again.rows) == list(range(8))
     assert len(Tournament(players, SMALL, tmp_path / "parts").rows) == 8
-    with pytest.raises(ValueError, match="holds another match"):
-        Tournament(["random", network], SMALL, tmp_path / "parts")
+    longer = Tournament(players, replace(SMALL, games=10), tmp_path / "parts")
+    play_all(longer)
+    assert sorted(row["game"] for row in longer.rows) == list(range(10))
+
+
+def test_another_match_is_not_gone_on_with(network: str, tmp_path: Path) -> None:
+    players = ["random", network]
+    Tournament(players, SMALL, tmp_path / "match")
+    with pytest.raises(ValueError, match=r"holds another match \(with other players\)"):
+        Tournament([network, "random"], SMALL, tmp_path / "match")
+    with pytest.raises(ValueError, match=r"holds another match \(komi was 0.5\): name another folder"):
+        Tournament(players, replace(SMALL, komi=7.0), tmp_path / "match")
+    Tournament([*players, f"policy:{network}"], SMALL, tmp_path / "match")  # one more may join, and then belongs to it
+    with pytest.raises(ValueError, match="with other players"):
+        Tournament(players, SMALL, tmp_path / "match")
+    save_checkpoint(network, KataGoNetwork(1, 8))
+    with pytest.raises(ValueError, match="was another network then"):
+        Tournament([*players, f"policy:{network}"], SMALL, tmp_path / "match")
+
+
+def test_a_record_that_cannot_be_written_leaves_no_half_of_it(
+    network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record comes before the line in games.jsonl, so that every game named there has one."""
+    tournament = Tournament(["random", f"policy:{network}"], SMALL, tmp_path / "match")
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(tournament_module, "write_atomically", full)
+    with pytest.raises(OSError, match="no space"):
+        play_all(tournament)
+    assert not (tmp_path / "match/games.jsonl").exists()
+    assert tournament.rows == []
 
 
 def test_players_must_differ(tmp_path: Path) -> None:
@@ -83,24 +192,82 @@ def test_players_must_differ(tmp_path: Path) -> None:
         Tournament(["random"], SMALL, tmp_path)
 
 
+COMMAND = ["--games", "4", "--visits", "2", "--board-size", "5", "--komi", "0.5"]
+
+
 def test_the_command(network: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["match", "random", network, "--games", "4", "--visits", "2", "--board-size", "5", "--komi", "0.5"]
-    main([*arguments, "--results", str(tmp_path / "m"), "--sprt", "0", "400"])
+    main(["match", "random", network, *COMMAND, "--results", str(tmp_path / "m"), "--sprt", "0", "400"])
     shown = capsys.readouterr().out
-    assert "Elo" in shown
+    assert "Elo (95 %)" in shown
     assert "SPRT: log likelihood ratio" in shown
+    assert json.loads((tmp_path / "m/results.json").read_text())["sprt"]["elo1"] == 400
     with pytest.raises(SystemExit, match="no player 'nobody'"):
         main(["match", "random", "nobody", "--results", str(tmp_path / "n")])
+    assert not (tmp_path / "n").exists()
+    with pytest.raises(SystemExit, match="a test of two players, and there are 3"):
+        main(["match", "random", network, f"policy:{network}", "--results", str(tmp_path / "n"), "--sprt", "0", "9"])
+    with pytest.raises(SystemExit, match="the second is the larger one"):
+        main(["match", "random", network, "--results", str(tmp_path / "n"), "--sprt", "9", "0"])
 
 
-def test_a_program_that_fails_loses_its_games(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_finished_and_says_so(
+    network: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = Tournament._keep
+    closed = []
+
+    def interrupted(self: Tournament, *game: Any) -> dict[str, Any]:
+        if len(self.rows) == 2:
+            raise KeyboardInterrupt
+        return keep(self, *game)
+
+    monkeypatch.setattr(Tournament, "_keep", interrupted)
+    monkeypatch.setattr(SearchPlayer, "close", lambda self: closed.append(self.name))
+    command = ["match", "random", network, *COMMAND, "--results", str(tmp_path / "m")]
+    with pytest.raises(SystemExit) as stopped:
+        main(command)
+    assert stopped.value.code == 130
+    assert "2 of 4 games are kept. The same command goes on from there." in capsys.readouterr().out
+    assert json.loads((tmp_path / "m/results.json").read_text())["games"] == 2
+    assert closed == [network]
+    monkeypatch.setattr(Tournament, "_keep", keep)
+    main(command)
+    assert json.loads((tmp_path / "m/results.json").read_text())["games"] == 4
+
+
+def test_a_program_that_fails_loses_its_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = tmp_path / "broken.py"
     script.write_text("print('= ', flush=True)\n")
-    tournament = Tournament(["random", f"gtp:{sys.executable} {script}"], SMALL, tmp_path / "match")
+    name = f"gtp:{sys.executable} -S {script}"
+    main(["match", "random", name, *COMMAND, "--results", str(tmp_path / "match")])
+    table = {row["player"]: row for row in json.loads((tmp_path / "match/results.json").read_text())["players"]}
+    assert table["random"]["wins"] == 4
+    assert table[name]["faults"] == 4
+    assert "× fault: gtp:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "words"), [(0.5, "50.0 %"), (0.9994, "99.9 %"), (0.99999, "> 99.9 %"), (1e-9, "< 0.1 %")]
+)
+def test_nothing_is_certain(likelihood: float, words: str) -> None:
+    assert _sure(likelihood) == words
+
+
+def test_a_program_that_is_late_loses_its_games(tmp_path: Path) -> None:
+    script = tmp_path / "late.py"
+    script.write_text(
+        "import sys, time\n"
+        "for line in sys.stdin:\n"
+        "    if line.startswith('genmove'): time.sleep(60)\n"
+        "    print('= \\n', flush=True)\n"
+    )
+    settings = replace(SMALL, games=2, timeout=1.0)
+    tournament = Tournament(["random", f"gtp:{sys.executable} -S {script}"], settings, tmp_path / "match")
     play_all(tournament)
-    table = {row["player"]: row for row in tournament.table()}
-    assert table["random"]["wins"] == 8
-    assert table[f"gtp:{sys.executable} {script}"]["faults"] == 8
+    assert [row["winner"] for row in tournament.rows] == ["first", "first"]
+    assert all("within 1 s" in row["reason"] for row in tournament.rows)
+    with pytest.raises(ValueError, match="timeout is 0"):
+        replace(SMALL, timeout=0)
 
 
 def test_sprt_by_hand() -> None:
@@ -110,3 +277,20 @@ def test_sprt_by_hand() -> None:
     assert sprt(45, 55, 10, 0, 100)[1] == "H0"
     ratio, _ = sprt(50, 50, 0, -20, 20)  # exactly in the middle
     assert ratio == pytest.approx(0, abs=1e-9)
+    with pytest.raises(ValueError, match="is not possible"):
+        sprt(1, 1, 0, 10, 10)
+
+
+def test_a_test_counts_games_in_order_and_stops_the_match(network: str, tmp_path: Path) -> None:
+    """Short games end first, and may be won by another than long ones: only whole pairs without a gap count."""
+    players = ["random", f"policy:{network}"]
+    tournament = Tournament(players, SMALL, tmp_path / "match")
+    pair = {"first": players[0], "second": players[1]}
+    for games, expected in (([], 0), ([1], 0), ([0, 1], 2), ([0, 1, 2, 4, 5], 2), (range(8), 8)):
+        tournament.rows = [{**pair, "game": game, "winner": "first"} for game in games]
+        assert tournament.score_in_order(*players) == (expected, 0, 0)
+    tournament.rows = []
+    play_all(tournament, enough=lambda so_far: len(so_far.rows) >= 3)
+    assert len(tournament.rows) == 3
+    play_all(tournament, enough=lambda so_far: True)
+    assert len(tournament.rows) == 3

@@ -175,7 +175,7 @@ def _new_games(count, size, max_moves=400, rules="cgos"):
 
 def _random_game(games, g, rng, moves):
     area = int(games.info[g]["size"]) ** 2
-    play_random(games, g, rng.random(moves), np.zeros(area + 1, np.uint8))
+    play_random(games, g, rng.random(moves), np.zeros(area + 1, np.uint8), np.zeros(area + 1, np.int16))
 
 
 def _moves(games, g):
@@ -268,7 +268,7 @@ def test_every_legal_move_may_begin_a_game():
     counts = np.zeros(9, int)
     for draw in np.arange(0, 1, 1 / 90):
         state.clear(games, 0)
-        play_random(games, 0, np.array([draw]), np.zeros(10, np.uint8))
+        play_random(games, 0, np.array([draw]), np.zeros(10, np.uint8), np.zeros(10, np.int16))
         counts[_moves(games, 0)] += 1
     assert counts.tolist() == [10] * 9
 

@@ -1,0 +1,108 @@
+"""Players from what a command line says of them."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from ..model import Evaluator, load_network
+from ..model.checkpoint import newest_network
+from .gtp_player import GtpPlayer, gnugo_player
+from .players import Player, PolicyPlayer, RandomPlayer, SearchPlayer
+
+FORMS = "PATH[,visits=N][,time=SECONDS], policy:PATH, random, gnugo:LEVEL, or 'gtp:COMMAND LINE'"
+
+
+@dataclass(frozen=True)
+class PlayerSpec:
+    """A player as text, understood."""
+
+    text: str
+    kind: Literal["random", "gnugo", "gtp", "policy", "search"]
+    what: str = ""  # the level, the command line, or the path of the network
+    visits: int | None = None  # of a search, if the text says so
+    seconds: float | None = None  # a move, likewise
+
+    @property
+    def network(self) -> str | None:
+        """The file of its network; of the folder of a run, the newest one. None if it has none."""
+        return str(newest_network(self.what)) if self.kind in ("policy", "search") else None
+
+
+def read_player(text: str) -> PlayerSpec:
+    """What `text` means (see `FORMS`). ValueError, in one sentence, if it is unclear or its network is not there."""
+    kind, _, rest = text.partition(":")
+    if text == "random":
+        return PlayerSpec(text, "random")
+    if kind == "gnugo":
+        if not rest.isdigit() or not 0 <= int(rest) <= 10:
+            raise ValueError(f"{text!r}: GNU Go is gnugo:0 to gnugo:10")
+        return PlayerSpec(text, "gnugo", rest)
+    if kind == "gtp" and rest:
+        return PlayerSpec(text, "gtp", rest)
+    if kind == "policy" and rest:
+        spec = PlayerSpec(text, "policy", rest)
+    else:
+        path, *options = text.split(",")
+        spec = PlayerSpec(text, "search", path, *_read_options(text, options))
+    if not os.path.exists(spec.what):
+        raise ValueError(f"no player {text!r}: it is {FORMS}")
+    return spec
+
+
+def _read_options(text: str, options: list[str]) -> tuple[int | None, float | None]:
+    visits, seconds = None, None
+    for option in options:
+        name, _, value = option.partition("=")
+        try:
+            if name == "visits":
+                visits = int(value)
+            elif name == "time":
+                seconds = float(value)
+            else:
+                raise ValueError
+        except ValueError:
+            raise ValueError(f"{text!r}: a network takes ,visits=N and ,time=SECONDS, and nothing else") from None
+    if (visits is not None and visits < 1) or (seconds is not None and not 0 < seconds <= 3600):
+        raise ValueError(f"{text!r}: visits is 1 or more, time above 0 and at most 3600 seconds")
+    return visits, seconds
+
+
+def fingerprint(path: str) -> str:
+    """Of a file's content: another network under the same name is another player."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+
+
+class PlayerMaker:
+    """Makes players for batches of up to `games` games; a network that several of them have is loaded once.
+
+    visits: of searches that say neither visits nor time. timeout: seconds that a program has for an answer.
+    """
+
+    def __init__(self, board_size: int, games: int, visits: int, seed: int, device: str, timeout: float) -> None:
+        self._size, self._games, self._visits = board_size, games, visits
+        self._seed, self._device, self._timeout = seed, device, timeout
+        self._evaluators: dict[str, Evaluator] = {}
+
+    def make(self, text: str) -> Player:
+        """The player that `text` means. ValueError if it is unclear, or something that it needs is not there."""
+        spec = read_player(text)
+        if spec.kind == "random":
+            return RandomPlayer(self._seed)
+        if spec.kind == "gnugo":
+            return gnugo_player(int(spec.what), text, self._timeout)
+        if spec.kind == "gtp":
+            return GtpPlayer(spec.what, text, self._timeout)
+        assert spec.network is not None
+        if spec.kind == "policy":
+            return PolicyPlayer(text, self._evaluator(spec.network))
+        visits = self._visits if spec.visits is None and spec.seconds is None else spec.visits
+        return SearchPlayer(
+            text, self._evaluator(spec.network), visits, self._size, self._games, seed=self._seed, seconds=spec.seconds
+        )
+
+    def _evaluator(self, path: str) -> Evaluator:
+        if path not in self._evaluators:
+            self._evaluators[path] = Evaluator(load_network(path), self._device)
+        return self._evaluators[path]
