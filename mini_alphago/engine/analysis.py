@@ -1,121 +1,39 @@
 """KataGo's analysis engine: JSON objects in, JSON objects out, many positions at once in one network call.
 
-Every board size in use has one batched search with a number of slots; a position takes a slot, by priority and then by
-arrival, until it has its visits. One thread reads, another does everything else.
+One thread reads, another does everything else.
 """
 
 import json
 import queue
 import sys
 import threading
-import time
-from collections.abc import Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import Any, BinaryIO, TextIO
 
 import numpy as np
 
 from ..game import BLACK, Board, stack_boards
 from ..game.coords import to_gtp
-from ..mcts import Search, SearchSettings
-from ..mcts.arrays import node_bytes
 from ..mcts.search import Evaluates, RootMove
 from ..version import __version__
 from .kata import lower_bound
+from .pool import LEAVES, SLOTS, Found, Pool, Task
 from .queries import Job, QueryError, read_jobs
 from .status import legal_policy, play_or_pass
 
 LONGEST_LINE = 4_000_000
-_SLOTS, _LEAVES = 16, 8
-_MEMORY = 2**30  # bytes of all trees of one board size
+MOST_JOBS = 5000  # of one client that are not finished
+Answer = dict[str, Any]
 
 
-class _Pool:
-    """The slots of one board size."""
+class Question:
+    """One line of a client, read: jobs, an action, or what is wrong with it. Made in any thread."""
 
-    def __init__(self, evaluator: Evaluates, size: int) -> None:
-        nodes = min(20_000, _MEMORY // (_SLOTS * node_bytes(size * size + 1)))
-        settings = SearchSettings(fpu_reduction=0.2, score_weight=0.1, leaves=_LEAVES, nodes=nodes)
-        self.search = Search(evaluator, _SLOTS, size, settings)
-        self.jobs: list[Job | None] = [None] * _SLOTS
-        self._targets = np.zeros(_SLOTS, np.int64)
-
-    def free_slot(self) -> int | None:
-        return next((slot for slot, job in enumerate(self.jobs) if job is None), None)
-
-    def put(self, slot: int, job: Job) -> None:
-        self.jobs[slot] = job
-        job.started = job.reported = time.perf_counter()
-        self.search.set_board(job.board, slot)
-        self._targets[slot] = 0 if job.allowed is not None else job.visits
-
-    def take(self, slot: int) -> None:
-        self.jobs[slot] = None
-        self._targets[slot] = 0
-
-    def step(self) -> None:
-        """One network call for all jobs."""
-        self.search.step(self._targets)
-        for slot, job in enumerate(self.jobs):
-            if job is not None and self._targets[slot] == 0:  # its root has just been evaluated
-                self.search.restrict(slot, job.allowed or set())
-                self._targets[slot] = job.visits
-
-    def is_done(self, slot: int, job: Job, now: float) -> bool:
-        visits = self.search.root_visits(slot)
-        late = job.max_time is not None and now - job.started >= job.max_time and visits > 0
-        return visits >= job.visits or late or (self.search.trees.node_count[slot] > 0 and self._is_stuck(slot))
-
-    def _is_stuck(self, slot: int) -> bool:
-        return bool(self.search.trees.nodes[slot, 0]["terminal"])
-
-
-class AnalysisEngine:
-    """Answers queries; `run` until the input ends and everything is answered."""
-
-    def __init__(self, evaluator: Evaluates, out: TextIO, visits: int = 500) -> None:
-        self.evaluator, self.visits = evaluator, visits
-        self._out = out
-        self._lines: queue.Queue[bytes | None] = queue.Queue()
-        self._waiting: list[Job] = []
-        self._pools: dict[int, _Pool] = {}
-        self._arrived = 0
-        self._ended = False
-
-    # --- the loop ---------------------------------------------------------------------------------------------------
-
-    def run(self, source: BinaryIO) -> None:
-        """Read queries until the end of the input, answer them all."""
-        threading.Thread(target=self._read, args=(source,), daemon=True).start()
-        while not self._ended or self._waiting or any(self._active()):
-            idle = not self._waiting and not any(self._active())
-            self._take_lines(wait=idle)
-            self._fill()
-            for pool in self._pools.values():
-                if any(pool.jobs):
-                    pool.step()
-                    self._report(pool)
-
-    def _active(self) -> Iterable[Job]:
-        return (job for pool in self._pools.values() for job in pool.jobs if job is not None)
-
-    def _read(self, source: BinaryIO) -> None:
-        try:
-            while line := source.readline(LONGEST_LINE):
-                self._lines.put(line)
-        except (OSError, ValueError):
-            pass
-        self._lines.put(None)
-
-    def _take_lines(self, wait: bool) -> None:
-        while not self._ended and (wait or not self._lines.empty()):
-            line = self._lines.get()
-            wait = False
-            if line is None:
-                self._ended = True
-            elif line.strip():
-                self._take(line)
-
-    def _take(self, line: bytes) -> None:
+    def __init__(self, line: bytes | str, visits: int) -> None:
+        self.jobs: list[Job] = []
+        self.action: dict[str, Any] | None = None
+        self.error: Answer | None = None
         name: object = None
         try:
             query = json.loads(line)
@@ -123,27 +41,58 @@ class AnalysisEngine:
                 raise QueryError("", "a query is a JSON object")
             name = query.get("id")
             if "action" in query:
-                self._act(query)
-                return
-            for job in read_jobs(query, self.visits):
-                job.number = self._arrived
-                self._arrived += 1
-                self._waiting.append(job)
-            self._waiting.sort(key=lambda job: (-job.priority, job.number))
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
-            self._write({"error": "the line is not JSON"})
+                self.action = query
+            else:
+                self.jobs = read_jobs(query, visits)
         except QueryError as error:
-            answer: dict[str, Any] = {"error": str(error)}
-            if isinstance(name, str):
-                answer |= {"field": error.name, "id": name}
-            self._write(answer)
+            self.error = _error(error, name)
+        except (ValueError, RecursionError):  # of the JSON, or of its encoding
+            self.error = {"error": "the line is not JSON"}
+
+
+def _error(error: QueryError, name: object) -> Answer:
+    return {"error": str(error)} | ({"field": error.name, "id": name} if isinstance(name, str) else {})
+
+
+class AnalysisClient:
+    """Answers the questions of one client, through `write`. Of the thread that the pool belongs to."""
+
+    def __init__(self, pool: Pool, evaluator: Evaluates, write: Callable[[Answer], None]) -> None:
+        self.pool, self.evaluator = pool, evaluator
+        self._write = write
+
+    def take(self, question: Question) -> None:
+        """Answer it, or begin to."""
+        if question.error is not None:
+            self._write(question.error)
+        elif question.action is not None:
+            try:
+                self._act(question.action)
+            except QueryError as error:
+                self._write(_error(error, question.action.get("id")))
+        elif len(question.jobs) + sum(map(self._is_ours, self.pool.tasks)) > MOST_JOBS:
+            name = question.jobs[0].id
+            self._write({"error": f"there are {MOST_JOBS} positions waiting: ask again later", "id": name})
+        else:
+            for job in question.jobs:
+                job.owner, job.evaluator = self, self.evaluator
+                job.on_report, job.on_done = partial(self._report, job), partial(self._finish, job)
+                job.on_error = partial(self._fail, job)
+                self.pool.add(job)
+
+    def close(self) -> None:
+        """The client is gone: nothing of it is searched any more."""
+        self.pool.drop(self._is_ours)
+
+    def _is_ours(self, task: Task) -> bool:
+        return task.owner is self
 
     def _act(self, query: dict[str, Any]) -> None:
         action = query["action"]
         if action == "query_version":
             self._write({**query, "version": __version__, "git_hash": ""})
         elif action == "query_models":
-            self._write({**query, "models": [{"name": "mini-alphago", "maxBatchSize": _SLOTS * _LEAVES}]})
+            self._write({**query, "models": [{"name": "mini-alphago", "maxBatchSize": SLOTS * LEAVES}]})
         elif action == "clear_cache":
             self._write(dict(query))
         elif action in ("terminate", "terminate_all"):
@@ -152,68 +101,47 @@ class AnalysisEngine:
             raise QueryError("action", "actions are query_version, query_models, clear_cache, terminate, terminate_all")
 
     def _terminate(self, query: dict[str, Any], everything: bool) -> None:
-        turns = query.get("turnNumbers")
+        turns, target = query.get("turnNumbers"), query.get("terminateId")
+        if turns is not None and not isinstance(turns, list):
+            raise QueryError("turnNumbers", "turnNumbers lists turns")
 
-        def meant(job: Job) -> bool:
-            return (everything or job.id == query.get("terminateId")) and (turns is None or job.turn in turns)
+        def meant(task: Task) -> bool:
+            named = (
+                isinstance(task, Job) and (everything or task.id == target) and (turns is None or task.turn in turns)
+            )
+            return self._is_ours(task) and named
 
-        for job in [job for job in self._waiting if meant(job)]:
-            self._waiting.remove(job)
-            self._write({"id": job.id, "turnNumber": job.turn, "isDuringSearch": False, "noResults": True})
-        for pool in self._pools.values():
-            for slot, running in enumerate(pool.jobs):
-                if running is not None and meant(running):
-                    self._finish(pool, slot, running)
+        self.pool.finish(meant)
         self._write(dict(query))
 
-    # --- work -------------------------------------------------------------------------------------------------------
+    def _report(self, job: Job, found: Found) -> None:
+        self._write(self._answer(found, job, during=True))
 
-    def _fill(self) -> None:
-        """Give waiting jobs the slots there are, the most urgent first."""
-        for job in list(self._waiting):
-            pool = self._pools.setdefault(job.board.size, _Pool(self.evaluator, job.board.size))
-            slot = pool.free_slot()
-            if slot is not None:
-                self._waiting.remove(job)
-                if job.board.is_game_over():
-                    job.board.resume()
-                pool.put(slot, job)
-
-    def _report(self, pool: _Pool) -> None:
-        now = time.perf_counter()
-        for slot, job in enumerate(pool.jobs):
-            if job is None:
-                continue
-            if pool.is_done(slot, job, now):
-                self._finish(pool, slot, job)
-            elif job.report_every is not None and now - job.reported >= job.report_every:
-                job.reported = now
-                if pool.search.root_visits(slot) > 0:
-                    self._write(self._answer(pool.search, slot, job, during=True))
-
-    def _finish(self, pool: _Pool, slot: int, job: Job) -> None:
-        if pool.search.root_visits(slot) > 0:
-            self._write(self._answer(pool.search, slot, job, during=False))
-        else:
+    def _finish(self, job: Job, found: Found | None) -> None:
+        if found is None:
             self._write({"id": job.id, "turnNumber": job.turn, "isDuringSearch": False, "noResults": True})
-        pool.take(slot)
+        else:
+            self._write(self._answer(found, job, during=False))
+
+    def _fail(self, job: Job, error: Exception) -> None:
+        self._write({"id": job.id, "turnNumber": job.turn, "error": " ".join(str(error).split())})
 
     # --- answers ----------------------------------------------------------------------------------------------------
 
-    def _answer(self, search: Search, slot: int, job: Job, during: bool) -> dict[str, Any]:
-        board, moves = job.board, search.root_moves(slot)
+    def _answer(self, found: Found, job: Job, during: bool) -> Answer:
+        board, moves = job.board, found.moves()
         sign = {"BLACK": 1 if board.current_player == BLACK else -1,
                 "WHITE": -1 if board.current_player == BLACK else 1, "SIDETOMOVE": 1}[job.winrates]  # fmt: skip
         seen = [move for move in moves if move.visits]
         total = sum(move.visits for move in seen)
-        mean = _mean(seen, total)
-        answer: dict[str, Any] = {
+        mean = mean_of(seen)
+        answer: Answer = {
             "id": job.id, "turnNumber": job.turn, "isDuringSearch": during,
             "moveInfos": [_move_info(order, move, board.size, sign, job) for order, move in enumerate(seen)],
             "rootInfo": {**_values(*mean, sign), "visits": total, "currentPlayer": "BW"[board.current_player - 1]},
         }  # fmt: skip
         if job.ownership or job.policy:
-            evaluation = self.evaluator.evaluate(board.games)
+            evaluation = found.evaluation()
             if job.ownership and evaluation.ownership is not None:
                 answer["ownership"] = [round(sign * float(v), 5) for v in evaluation.ownership[0]]
             if job.policy:
@@ -238,22 +166,58 @@ class AnalysisEngine:
         for info, row in zip(infos, owner, strict=True):
             info["ownership"] = [round(sign * float(v), 5) for v in row]
 
-    def _write(self, answer: dict[str, Any]) -> None:
+
+class AnalysisEngine:
+    """Answers queries; `run` until the input ends and everything is answered."""
+
+    def __init__(self, evaluator: Evaluates, out: TextIO, visits: int = 500) -> None:
+        self.visits = visits
+        self._pool = Pool()
+        self._client = AnalysisClient(self._pool, evaluator, self._write)
+        self._out = out
+        self._lines: queue.Queue[bytes | None] = queue.Queue()
+        self._ended = False
+
+    def run(self, source: BinaryIO) -> None:
+        """Read queries until the end of the input, answer them all."""
+        threading.Thread(target=self._read, args=(source,), daemon=True).start()
+        while not self._ended or not self._pool.is_idle():
+            self._take_lines(wait=self._pool.is_idle())
+            self._pool.step()
+
+    def _read(self, source: BinaryIO) -> None:
+        try:
+            while line := source.readline(LONGEST_LINE):
+                self._lines.put(line)
+        except (OSError, ValueError):
+            pass
+        self._lines.put(None)
+
+    def _take_lines(self, wait: bool) -> None:
+        while not self._ended and (wait or not self._lines.empty()):
+            line = self._lines.get()
+            wait = False
+            if line is None:
+                self._ended = True
+            elif line.strip():
+                self._client.take(Question(line, self.visits))
+
+    def _write(self, answer: Answer) -> None:
         try:
             self._out.write(json.dumps(answer) + "\n")
             self._out.flush()
         except (OSError, ValueError):  # nobody listens any more
             self._ended = True
-            self._waiting.clear()
-            for pool in self._pools.values():
-                pool.jobs = [None] * _SLOTS
+            self._client.close()
 
 
-def _mean(moves: list[RootMove], total: int) -> tuple[float, float, float]:
-    """Value, score and utility of the root."""
-    sums = [sum(m.visits * part for m, part in zip(moves, parts, strict=True)) / max(1, total)
-            for parts in zip(*((m.value, m.score, m.utility) for m in moves), strict=True)]  # fmt: skip
-    return (sums[0], sums[1], sums[2]) if sums else (0.0, 0.0, 0.0)
+def mean_of(moves: list[RootMove]) -> tuple[float, float, float]:
+    """Value, score and utility of the root, as the mean over the visits of its moves; zeros without any."""
+    total = max(1, sum(move.visits for move in moves))
+    value, score, utility = (
+        sum(move.visits * getattr(move, part) for move in moves) / total for part in ("value", "score", "utility")
+    )
+    return value, score, utility
 
 
 def _values(value: float, score: float, utility: float, sign: int) -> dict[str, float]:

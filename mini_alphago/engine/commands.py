@@ -12,7 +12,7 @@ from ..version import __version__
 from .clock import gtp_settings, named_settings
 from .gtp import COMMANDS, Gtp, GtpError, command
 from .player import EngineSettings
-from .status import count_board, dead_stones
+from .status import count_board, final_statuses
 
 _MOST_SGF_BYTES = 5_000_000
 _COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
@@ -294,16 +294,8 @@ def _final_status_list(gtp: Gtp, arguments: list[str]) -> str:
     wanted = need(arguments, 1, "alive, dead or seki")[0]
     if wanted not in ("alive", "dead", "seki"):
         raise GtpError("the status is alive, dead or seki")
-    dead = set(dead_stones(board, gtp.engine.evaluator))
-    lines, seen = [], set()
-    for x in range(board.size):
-        for y in range(board.size):
-            if board.board[x, y] and (x, y) not in seen:
-                chain, _ = board.get_group(x, y)
-                seen |= chain
-                if wanted != "seki" and ((x, y) in dead) == (wanted == "dead"):
-                    lines.append(" ".join(to_gtp(*point, board.size) for point in sorted(chain)))
-    return "\n".join(lines)
+    chains: list[list[tuple[int, int]]] = getattr(final_statuses(board, gtp.engine.evaluator), wanted)
+    return "\n".join(" ".join(to_gtp(x, y, board.size) for x, y in chain) for chain in chains)
 
 
 # --- rules and records ------------------------------------------------------------------------------------------------

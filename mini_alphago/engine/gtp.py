@@ -4,6 +4,7 @@ A thread reads lines; everything else happens in the thread that calls `Gtp.run`
 analysis looks, after every network call, whether another line has come.
 """
 
+import io
 import queue
 import re
 import sys
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO, TextIO
 from .player import Engine
 
 LONGEST_LINE = 65536  # characters of a command; what is longer is refused unread
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")  # and the mark that some programs begin a text with
 Handler = Callable[["Gtp", list[str]], str | None]
 COMMANDS: dict[str, Handler] = {}
 
@@ -68,7 +69,8 @@ class Gtp:
         self._lines.put(None)
 
     def _next_line(self) -> str | None:
-        if self.engine.settings.ponder and self._lines.empty() and self.engine.board.move_count:
+        board = self.engine.board
+        if self.engine.settings.ponder and self._lines.empty() and board.move_count and not board.is_game_over():
             for _ in self.engine.thinking():
                 if not self._lines.empty():
                     break
@@ -130,4 +132,6 @@ class Gtp:
 
 def serve(engine: Engine, source: Any = None, out: TextIO | None = None) -> None:
     """Speak GTP on standard input and output."""
-    Gtp(engine, out or sys.stdout).run(source or sys.stdin.buffer)
+    # Not `sys.stdin`, which Python closes at its end: it would find the thread that reads in its way, and abort.
+    own = io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+    Gtp(engine, out or sys.stdout).run(source or own)

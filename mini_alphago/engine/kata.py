@@ -17,9 +17,9 @@ from ..game import BLACK, Rules
 from ..game.coords import from_gtp, to_flat, to_gtp
 from ..game.rules import RULE_SETS, get_rules
 from ..mcts.search import RootMove, Search
-from .commands import chosen_move, color, need, set_rules, whole
+from .commands import color, need, set_rules, whole
 from .gtp import Gtp, GtpError, command
-from .player import EngineSettings
+from .player import Choice, EngineSettings
 from .status import legal_policy
 
 _DEFAULT_INTERVAL = 1.0  # seconds between two reports
@@ -149,7 +149,7 @@ def _steps(gtp: Gtp, wanted: Wanted, kata: bool) -> Iterator[None]:
     search = _restricted(gtp, wanted) if wanted.avoid or wanted.allow else gtp.engine.search(wanted.player)
     last = time.perf_counter()
     for _ in gtp.engine.thinking(wanted.player):
-        if time.perf_counter() - last >= wanted.interval:
+        if time.perf_counter() - last >= wanted.interval and not gtp.interrupted():
             last = time.perf_counter()
             if line := report(gtp, search.root_moves(), wanted, kata):
                 gtp.write(line + "\n")
@@ -209,11 +209,16 @@ def _genmove_analyze(gtp: Gtp, arguments: list[str], kata: bool) -> None:
     choice = engine.genmove(player, look)
     if line := report(gtp, choice.moves, wanted, kata):
         gtp.write(line + "\n")
+    _end_with_move(gtp, player, choice)
+
+
+def _end_with_move(gtp: Gtp, player: int, choice: Choice) -> None:
+    """Make the move, unless it is to resign, and end the answer with it."""
     if choice.resigns:
         gtp.write("play resign\n")
     else:
-        engine.play(player, choice.move)
-        gtp.write(f"play {to_gtp(*choice.move, engine.board.size)}\n")
+        gtp.engine.play(player, choice.move)
+        gtp.write(f"play {to_gtp(*choice.move, gtp.engine.board.size)}\n")
     gtp.end()
 
 
@@ -229,17 +234,14 @@ def _kata_genmove_analyze(gtp: Gtp, arguments: list[str]) -> None:
 
 @command("cgos-genmove_analyze")
 def _cgos_genmove_analyze(gtp: Gtp, arguments: list[str]) -> None:
-    """A move, and on a line of its own what CGOS shows beside it."""
-    engine = gtp.engine
-    player = color(need(arguments, 1, "color")[0])
-    move = chosen_move(gtp, player)
-    moves = [m for m in engine.search().root_moves() if m.visits][:10] if move != "resign" else []
-    size = engine.board.size
+    """A move, and on a line of its own what CGOS shows beside it: the moves it was chosen from."""
+    player, size = color(need(arguments, 1, "color")[0]), gtp.engine.board.size
+    choice = gtp.engine.genmove(player)
+    moves = [move for move in choice.moves if move.visits][:10]
     shown = [{"move": to_gtp(*m.move, size), "visits": m.visits, "winrate": round((m.value + 1) / 2, 4)} for m in moves]
     gtp.begin()
     gtp.write(json.dumps({"moves": shown}) + "\n")
-    gtp.write(f"play {move}\n")
-    gtp.end()
+    _end_with_move(gtp, player, choice)
 
 
 @command("kata-raw-nn")

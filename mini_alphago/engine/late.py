@@ -2,29 +2,39 @@
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..game.state import Games
-from ..model import Evaluation, Evaluator
+from ..model import Evaluation
+
+if TYPE_CHECKING:
+    from ..model import Evaluator
 
 
 class LateEvaluator:
-    """Stands for an `Evaluator` that a thread is making; whoever asks it anything waits until it is there."""
+    """Stands for an `Evaluator` that a thread makes; whoever asks it anything waits until it is there."""
 
-    def __init__(self, make: Callable[[], Evaluator]) -> None:
+    def __init__(self, make: "Callable[[], Evaluator]") -> None:
+        self._make = make
         self._made: Evaluator | None = None
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, args=(make,), daemon=True)
-        self._thread.start()
+        # No daemon: a program that ended while PyTorch is being loaded would crash.
+        self._thread = threading.Thread(target=self._run)
 
-    def _run(self, make: Callable[[], Evaluator]) -> None:
+    def start(self) -> None:
+        """Let the thread begin, if it has not yet; else it does when somebody asks."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def _run(self) -> None:
         try:
-            self._made = make()
+            self._made = self._make()
         except BaseException as error:
             self._error = error
 
-    def get(self) -> Evaluator:
+    def get(self) -> "Evaluator":
         """The evaluator itself; what went wrong in making it is raised here."""
+        self.start()
         self._thread.join()
         if self._made is None:
             raise self._error or RuntimeError("no evaluator was made")

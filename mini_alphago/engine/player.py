@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..game import BLACK, Board, Rules
+from ..game import Board, Rules
 from ..game.coords import PASS, to_flat
-from ..mcts import Search, SearchSettings
+from ..mcts import Search, SearchSettings, playing_settings
 from ..mcts.arrays import node_bytes
 from ..mcts.search import Evaluates, RootMove
 from .clock import Budget, Clock, moves_left
-from .status import count_board, dead_stones
+from .manners import may_pass
+from .status import dead_stones
 
 _UNDECIDED = 0.7  # the second move has this share of the first one's visits
 _CHECK_EVERY = 0.05  # seconds between looks at whether a move is clear
@@ -136,7 +137,7 @@ class Engine:
     def _search_settings(self, size: int) -> SearchSettings:
         room = self.settings.memory * 2**20 // node_bytes(size * size + 1)
         nodes = max(2 * self.settings.leaves + 2, min(room, 2_000_000))
-        return SearchSettings(fpu_reduction=0.2, score_weight=0.1, leaves=self.settings.leaves, nodes=nodes)
+        return playing_settings(nodes, self.settings.leaves)
 
     def thinking(self, player: int | None = None) -> Iterator[int]:
         """Search without end; the visits so far after each step. For analysis and pondering."""
@@ -191,19 +192,11 @@ class Engine:
             hopeless = all((move.value + 1) / 2 < settings.resign_below for move in moves[:3] if move.visits)
             if hopeless:
                 return Choice(best.move, True, moves)
-        if settings.friendly_pass and self._may_pass(player):
+        if settings.friendly_pass and may_pass(self.board, player, self.evaluator):
             return Choice(PASS, False, moves)
         if settings.cleanup and best.move == PASS and (capture := self.capturing_move(player, moves)):
             return Choice(capture, False, moves)
         return Choice(best.move, False, moves)
-
-    def _may_pass(self, player: int) -> bool:
-        """Whether the opponent has just passed and the game is won as it stands."""
-        history = self.board.history
-        if not history or history[-1][:2] != PASS:
-            return False
-        count = count_board(self.board, self.evaluator)
-        return count.settled and (count.score > 0) == (player == BLACK) and count.score != 0
 
     def capturing_move(self, player: int, moves: list[RootMove]) -> tuple[int, int] | None:
         """A move that goes on capturing the opponent's dead stones; None if there are none, or no such move."""

@@ -8,9 +8,11 @@ from ..game import BLACK, WHITE, Board, Rules
 from ..game.coords import PASS, from_gtp, to_flat
 from ..game.rules import get_rules
 from .kata import parse_rules
+from .pool import Task
 
-_COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
 _MOST_TURNS = 2000
+Turn = tuple[int, tuple[int, int]]  # player, point
 WINRATES = ("BLACK", "WHITE", "SIDETOMOVE")
 
 
@@ -22,26 +24,17 @@ class QueryError(ValueError):
         self.name = name
 
 
-@dataclass
-class Job:
+@dataclass(eq=False, kw_only=True)
+class Job(Task):
     """One position of a query."""
 
     id: str
     turn: int
-    board: Board
-    visits: int
-    priority: float = 0.0
-    number: int = 0  # in the order of arrival
     ownership: bool = False
     moves_ownership: bool = False
     policy: bool = False
     pv_visits: bool = False
-    report_every: float | None = None
-    max_time: float | None = None
     winrates: str = "BLACK"
-    allowed: set[int] | None = None  # moves at the root, flat; None: all
-    started: float = 0.0
-    reported: float = 0.0
 
 
 def read_jobs(query: Mapping[str, Any], default_visits: int) -> list[Job]:
@@ -49,7 +42,7 @@ def read_jobs(query: Mapping[str, Any], default_visits: int) -> list[Job]:
     name = query.get("id")
     if not isinstance(name, str):
         raise QueryError("id", "id is a string")
-    board, moves = _start(query), _moves(query)
+    board, moves = read_start(query), read_moves(query)
     turns = query.get("analyzeTurns", [len(moves)])
     if not isinstance(turns, list) or not turns or not all(_is_whole(t) and 0 <= t <= len(moves) for t in turns):
         raise QueryError("analyzeTurns", f"analyzeTurns lists turns from 0 to {len(moves)}")
@@ -60,28 +53,28 @@ def read_jobs(query: Mapping[str, Any], default_visits: int) -> list[Job]:
     if winrates not in WINRATES:
         raise QueryError("overrideSettings", f"reportAnalysisWinratesAs is one of {', '.join(WINRATES)}")
     shared = {
-        "visits": _number(query, "maxVisits", default_visits, 1, 10**9, whole=True),
-        "priority": _number(query, "priority", 0, -(2**31), 2**31),
+        "visits": read_number(query, "maxVisits", default_visits, 1, 10**9, whole=True),
+        "priority": read_number(query, "priority", 0, -(2**31), 2**31),
         "ownership": bool(query.get("includeOwnership", False)),
         "moves_ownership": bool(query.get("includeMovesOwnership", False)),
         "policy": bool(query.get("includePolicy", False)),
         "pv_visits": bool(query.get("includePVVisits", False)),
-        "report_every": _number(query, "reportDuringSearchEvery", None, 0.001, 1e6),
-        "max_time": _number(overrides, "maxTime", None, 0.0, 1e9),
+        "report_every": read_number(query, "reportDuringSearchEvery", None, 0.001, 1e6),
+        "max_time": read_number(overrides, "maxTime", None, 0.0, 1e9),
         "winrates": winrates,
     }
     wanted, jobs = set(turns), []
     for turn in range(len(moves) + 1):
         if turn in wanted:
-            jobs.append(Job(name, turn, board.copy(), allowed=_allowed(query, board), **shared))
+            jobs.append(Job(id=name, turn=turn, board=board.copy(), allowed=_allowed(query, board), **shared))
         if turn < len(moves):
-            _play(board, moves[turn], turn)
+            play_turn(board, moves[turn], turn)
     return jobs
 
 
-def _start(query: Mapping[str, Any]) -> Board:
-    """The board before the first move."""
-    size = _number(query, "boardXSize", None, 2, 19, whole=True)
+def read_start(query: Mapping[str, Any]) -> Board:
+    """The board before the first move. QueryError if there can be none such."""
+    size = read_number(query, "boardXSize", None, 2, 19, whole=True)
     if size is None or query.get("boardYSize") != size:
         raise QueryError("boardXSize", "boardXSize and boardYSize are the same number from 2 to 19")
     rules = query.get("rules")
@@ -97,8 +90,12 @@ def _start(query: Mapping[str, Any]) -> Board:
     player = query.get("initialPlayer")
     if stones or player is not None:
         try:
-            first = BLACK if player is None else _COLORS[str(player).lower()]
-            board.setup([p for c, p in stones if c == BLACK], [p for c, p in stones if c == WHITE], player=first)
+            first = BLACK if player is None else COLORS[str(player).lower()]
+            black, white = ([point for color, point in stones if color == own] for own in (BLACK, WHITE))
+            if first == WHITE and len(black) > 1 and not white:
+                board.place_handicap(black)  # some rules compensate White for it
+            else:
+                board.setup(black, white, player=first)
         except (KeyError, ValueError) as error:
             raise QueryError("initialStones", f"these stones cannot be there ({error})") from None
     return board
@@ -110,13 +107,14 @@ def _as_text(rules: Any) -> str:
     return rules if isinstance(rules, str) else json.dumps(rules)
 
 
-def _moves(query: Mapping[str, Any]) -> list[tuple[int, tuple[int, int]]]:
+def read_moves(query: Mapping[str, Any]) -> list[Turn]:
+    """The moves of the game. QueryError if they are no moves; whether they are legal, `play_turn` says."""
     if "moves" not in query:
         raise QueryError("moves", 'moves lists the moves of the game, as [["B", "D4"]]')
     return _pairs(query, "moves", int(query.get("boardXSize", 19)))
 
 
-def _pairs(query: Mapping[str, Any], name: str, size: int) -> list[tuple[int, tuple[int, int]]]:
+def _pairs(query: Mapping[str, Any], name: str, size: int) -> list[Turn]:
     """A list of [color, vertex]."""
     values = query.get(name, [])
     if not isinstance(values, list) or len(values) > _MOST_TURNS:
@@ -125,13 +123,14 @@ def _pairs(query: Mapping[str, Any], name: str, size: int) -> list[tuple[int, tu
     for i, value in enumerate(values):
         try:
             color, vertex = value
-            pairs.append((_COLORS[str(color).lower()], from_gtp(str(vertex), size)))
+            pairs.append((COLORS[str(color).lower()], from_gtp(str(vertex), size)))
         except (TypeError, ValueError, KeyError):
             raise QueryError(name, f"{name}[{i}] is not a color and a point of the board") from None
     return pairs
 
 
-def _play(board: Board, move: tuple[int, tuple[int, int]], turn: int) -> None:
+def play_turn(board: Board, move: Turn, turn: int) -> None:
+    """Make the move number `turn`, from 0, out of turn or after the end too. QueryError if it is illegal."""
     player, point = move
     if board.is_game_over():
         board.resume()
@@ -140,7 +139,8 @@ def _play(board: Board, move: tuple[int, tuple[int, int]], turn: int) -> None:
     if point == PASS:
         board.pass_move()
     elif not board.play(*point):
-        raise QueryError("moves", f"moves[{turn}] is illegal ({board.why_illegal(*point)})")
+        # KaTrain looks for the first two words: it tries moves that may be illegal, and then says nothing.
+        raise QueryError("moves", f"Illegal move in moves[{turn}] ({board.why_illegal(*point)})")
 
 
 def _allowed(query: Mapping[str, Any], board: Board) -> set[int] | None:
@@ -150,7 +150,7 @@ def _allowed(query: Mapping[str, Any], board: Board) -> set[int] | None:
     for name in ("avoidMoves", "allowMoves"):
         for entry in query.get(name, []) if isinstance(query.get(name, []), list) else []:
             try:
-                if _COLORS[str(entry["player"]).lower()] != board.current_player:
+                if COLORS[str(entry["player"]).lower()] != board.current_player:
                     continue
                 points = {to_flat(*from_gtp(str(vertex), board.size), board.size) for vertex in entry["moves"]}
             except (TypeError, ValueError, KeyError):
@@ -163,9 +163,10 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _number(
+def read_number(
     values: Mapping[str, Any], name: str, default: float | None, low: float, high: float, whole: bool = False
 ) -> Any:
+    """The number under that name, or the default; QueryError if it is another thing, or outside."""
     value = values.get(name, default)
     if value is None:
         return None

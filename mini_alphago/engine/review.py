@@ -1,14 +1,15 @@
 """A game reviewed: every position searched, the record with winrates, better moves and variations, and a picture."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..game import BLACK, Board, SgfGame, SgfMove
 from ..game.coords import PASS, to_gtp, to_sgf
-from ..mcts import Search, SearchSettings
+from ..mcts import Search, playing_settings
 from ..mcts.search import Evaluates, RootMove
 from ..plot import PLOT_STYLE, Series, line_plot
+from .analysis import mean_of
 
 _AT_ONCE = 16  # positions searched together
 _LEAVES = 4
@@ -45,15 +46,22 @@ class Review:
 
     def mistakes(self, least: float = _MISTAKE) -> list[Mistake]:
         """Moves that lost at least so much winrate, the worst first."""
-        found = []
-        for i, (x, y, player) in enumerate(self.game.moves):
-            before, after = self.positions[i], self.positions[i + 1]
-            sign = 1 if player == BLACK else -1
-            lost, points = sign * (before.winrate - after.winrate), sign * (before.score - after.score)
-            best = before.moves[0].move if before.moves else (x, y)
-            if lost >= least and best != (x, y):
-                found.append(Mistake(i + 1, player, (x, y), best, lost, points))
-        return sorted(found, key=lambda mistake: -mistake.winrate_lost)
+        return find_mistakes(self.game.moves, self.positions, least)
+
+
+def find_mistakes(
+    moves: Sequence[tuple[int, int, int]], positions: Sequence[Position], least: float = _MISTAKE
+) -> list[Mistake]:
+    """Of these moves those that lost at least so much winrate, the worst first; `positions[i]` is before move i + 1."""
+    found = []
+    for i, (x, y, player) in enumerate(moves):
+        before, after = positions[i], positions[i + 1]
+        sign = 1 if player == BLACK else -1
+        lost, points = sign * (before.winrate - after.winrate), sign * (before.score - after.score)
+        best = before.moves[0].move if before.moves else (x, y)
+        if lost >= least and best != (x, y):
+            found.append(Mistake(i + 1, player, (x, y), best, lost, points))
+    return sorted(found, key=lambda mistake: -mistake.winrate_lost)
 
 
 def review_game(
@@ -61,7 +69,7 @@ def review_game(
 ) -> Review:
     """Search every position of the game with so many visits. SgfError if the record has an illegal move."""
     boards = list(_boards(game))
-    settings = SearchSettings(fpu_reduction=0.2, score_weight=0.1, leaves=_LEAVES, nodes=visits + 64)
+    settings = playing_settings(visits + 64, _LEAVES)
     search = Search(evaluator, min(_AT_ONCE, len(boards)), game.size, settings)
     positions: list[Position] = []
     for start in range(0, len(boards), search.games):
@@ -69,7 +77,7 @@ def review_game(
         for g in range(search.games):
             search.set_board(part[min(g, len(part) - 1)], g)
         search.run([visits if g < len(part) else 0 for g in range(search.games)])
-        positions += [_position(search, g, board) for g, board in enumerate(part)]
+        positions += [searched_position(search.root_moves(g), board.current_player) for g, board in enumerate(part)]
         if progress is not None:
             progress(len(positions), len(boards))
     return Review(game, positions)
@@ -84,13 +92,12 @@ def _boards(game: SgfGame) -> Iterator[Board]:
         yield board
 
 
-def _position(search: Search, g: int, board: Board) -> Position:
-    moves = [move for move in search.root_moves(g) if move.visits]
-    total = max(1, sum(move.visits for move in moves))
-    sign = 1 if board.current_player == BLACK else -1
-    value = sum(move.visits * move.value for move in moves) / total
-    score = sum(move.visits * move.score for move in moves) / total
-    return Position((1 + sign * value) / 2, sign * score, moves)
+def searched_position(moves: list[RootMove], player: int) -> Position:
+    """A position as a search has found it, `player` being to move."""
+    seen = [move for move in moves if move.visits]
+    value, score, _ = mean_of(seen)
+    sign = 1 if player == BLACK else -1
+    return Position((1 + sign * value) / 2, sign * score, seen)
 
 
 # --- the record -------------------------------------------------------------------------------------------------------

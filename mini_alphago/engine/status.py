@@ -6,10 +6,10 @@ import numpy as np
 
 from ..game import BLACK, WHITE, Board
 from ..game.coords import PASS, to_flat
-from ..mcts import Search, SearchSettings
+from ..mcts import Search, playing_settings
 from ..mcts.search import Evaluates
+from .seki import SURE, Point, chains_of, seki_stones
 
-_SURE = 0.6  # mean ownership of a chain's points at which it belongs to somebody
 _CHECK_VISITS = 48
 
 
@@ -17,45 +17,64 @@ class Count(NamedTuple):
     """A finished position, counted."""
 
     score: float  # Black's, komi included
-    dead: list[tuple[int, int]]
+    dead: list[Point]
     settled: bool  # whether every point clearly belongs to somebody
 
 
-def dead_stones(board: Board, evaluator: Evaluates) -> list[tuple[int, int]]:
+class Statuses(NamedTuple):
+    """Every chain on the board, each as its stones in board order."""
+
+    alive: list[list[Point]]
+    seki: list[list[Point]]
+    dead: list[list[Point]]
+
+
+def dead_stones(board: Board, evaluator: Evaluates) -> list[Point]:
     """All stones that cannot be saved, whole chains of them.
 
     What lies in the other side's pass-alive regions is dead, and pass-alive stones live. Of the rest a chain is dead if
     the network gives its points to the opponent, now and also after the best play that a short search finds with
     either side to move first. A network that does not say who owns what gives no more dead stones.
     """
-    size = board.size
-    owner = _expected_owner(board, evaluator)  # [size, size] float, 1 Black
-    surely_dead: set[tuple[int, int]] = set()
-    surely_alive: set[tuple[int, int]] = set()
+    return _dead_stones(board, _expected_owner(board, evaluator))
+
+
+def final_statuses(board: Board, evaluator: Evaluates) -> Statuses:
+    """Who is dead (see `dead_stones`), who lives only in seki (see `seki_stones`), and who is alive otherwise."""
+    owner = _expected_owner(board, evaluator)
+    dead = _dead_stones(board, owner)
+    seki = seki_stones(board, dead, owner)
+    result = Statuses([], [], [])
+    for chain in chains_of(board):
+        stones = sorted(chain.stones)
+        which = result.dead if stones[0] in dead else result.seki if stones[0] in seki else result.alive
+        which.append(stones)
+    return result
+
+
+def _dead_stones(board: Board, owner: np.ndarray | None) -> list[Point]:
+    surely_dead: set[Point] = set()
+    surely_alive: set[Point] = set()
     for player in (BLACK, WHITE):
         stones, regions = board.pass_alive(player)
         surely_alive |= stones
         surely_dead |= {point for point in regions if board.board[point] == board.get_opponent(player)}
-    dead: list[tuple[int, int]] = []
-    seen: set[tuple[int, int]] = set()
-    for x in range(size):
-        for y in range(size):
-            color = int(board.board[x, y])
-            if not color or (x, y) in seen:
-                continue
-            chain, _ = board.get_group(x, y)
-            seen |= chain
-            lost = False
-            if owner is not None and not chain & surely_alive:
-                mean = float(np.mean([owner[point] for point in chain])) * (1 if color == BLACK else -1)
-                lost = mean < -_SURE
-            if lost or chain & surely_dead:
-                dead += sorted(chain)
+    dead: list[Point] = []
+    for chain in chains_of(board):
+        lost = False
+        if owner is not None and not chain.stones & surely_alive:
+            mean = float(np.mean([owner[point] for point in chain.stones]))
+            lost = (mean if chain.color == BLACK else -mean) < -SURE
+        if lost or chain.stones & surely_dead:
+            dead += sorted(chain.stones)
     return dead
 
 
 def _expected_owner(board: Board, evaluator: Evaluates) -> np.ndarray | None:
-    """[size, size] float64: of three views (now, and after best play by either side first) the one least sure."""
+    """[size, size] float64, 1 Black's to -1 White's: of three views the one least sure.
+
+    The views: now, and after the best play with either side first. None if the network does not say.
+    """
     views = []
     for player in (None, BLACK, WHITE):
         position = board.copy()
@@ -77,15 +96,15 @@ def _expected_owner(board: Board, evaluator: Evaluates) -> np.ndarray | None:
     return np.asarray(np.where(least > 0, least, np.where(largest < 0, largest, 0.0)))
 
 
-def _best_line(board: Board, evaluator: Evaluates) -> list[tuple[int, int]]:
-    search = Search(evaluator, 1, board.size, SearchSettings(fpu_reduction=0.2, leaves=8, nodes=_CHECK_VISITS + 32))
+def _best_line(board: Board, evaluator: Evaluates) -> list[Point]:
+    search = Search(evaluator, 1, board.size, playing_settings(_CHECK_VISITS + 32))
     search.set_board(board)
     search.run(_CHECK_VISITS)
     moves = search.root_moves()
     return moves[0].variation if moves else []
 
 
-def play_or_pass(board: Board, move: tuple[int, int]) -> None:
+def play_or_pass(board: Board, move: Point) -> None:
     """Make a legal move; (-1, -1) passes."""
     if move == PASS:
         board.pass_move()
