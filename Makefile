@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help install train test test-slow lint format bench clean
+.PHONY: help install play train test test-slow lint format bench web check-web clean
 
 help:  ## Show what can be made
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -17,6 +17,9 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,onnx,openspiel,openvino]'
 	@touch $(READY)
+
+play: $(READY)  ## Play in the browser; ARGS='--model runs/laptop' or any other option
+	$(BIN)/mini-alphago play $(ARGS)
 
 train: $(READY)  ## Train a network from nothing; ARGS='--preset tiny' or any other setting
 	$(BIN)/mini-alphago train $(ARGS)
@@ -40,7 +43,16 @@ bench: $(READY)  ## Measure speed on this machine
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/network.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/match.py
 	$(BIN)/python benchmarks/training.py
 
+web:  ## Build the page again; needs Node 18 or newer and npm, which players do not
+	cd web && npm ci && npx vite build
+
+check-web:  ## Check that the built page is what its source gives
+	cd web && npm ci && npx vite build --outDir ../build/page --emptyOutDir
+	diff -r build/page mini_alphago/web/static
+
 clean:  ## Remove .venv and caches
-	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build web/node_modules *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

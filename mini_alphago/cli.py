@@ -2,12 +2,15 @@
 
 import sys
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from tyro.conf import Positional, arg
 
 from .version import __version__
+
+if TYPE_CHECKING:
+    from .model import Evaluator
 
 
 def show(
@@ -128,7 +131,6 @@ def gtp(
     """
     from .engine import Engine, EngineSettings, serve
     from .engine.late import LateEvaluator
-    from .model import Evaluator
 
     if visits is None and time is None:
         visits = EngineSettings.visits
@@ -136,9 +138,11 @@ def gtp(
         visits=visits, seconds=time, ponder=ponder, resign_below=resign_below, cleanup=cleanup,
         friendly_pass=friendly_pass,
     )  # fmt: skip
-    network, size = _model_or_untrained(model)
-    engine = Engine(LateEvaluator(lambda: Evaluator(network, device, precision)), settings, size)
+    size = _board_size(model)
+    late = LateEvaluator(lambda: _evaluator(model, device, precision))
+    engine = Engine(late, settings, size)
     engine.new_game(size, rules=rules)
+    late.start()  # and not before: it would only slow down what the first answer needs
     serve(engine)
 
 
@@ -153,10 +157,8 @@ def analysis(
     Example: mini-alphago analysis --model runs/laptop
     """
     from .engine import serve_analysis
-    from .model import Evaluator
 
-    network, _ = _model_or_untrained(model)
-    serve_analysis(Evaluator(network, device, precision), visits)
+    serve_analysis(_evaluator(model, device, precision), visits)
 
 
 def review(
@@ -178,14 +180,12 @@ def review(
     from .files import write_atomically
     from .game import read_sgf, write_sgf
     from .game.coords import to_gtp
-    from .model import Evaluator
 
     game = read_sgf(path)
     target = Path(out) if out else Path(path).with_suffix(".review.sgf")
-    network, _ = _model_or_untrained(model)
     with Progress(transient=True) as bar:
         task = bar.add_task("positions", total=len(game.moves) + 1)
-        evaluator = Evaluator(network, device)
+        evaluator = _evaluator(model, device, "auto")
         result = review_game(game, evaluator, visits, lambda done, _: bar.update(task, completed=done))
     write_sgf(annotate(result), target)
     write_atomically(target.with_suffix(".svg"), picture(result).encode())
@@ -196,23 +196,45 @@ def review(
     print(f"{target}, {target.with_suffix('.svg')}")
 
 
+def play(
+    model: Annotated[str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = None,
+    run: Annotated[str | None, arg(metavar="DIR", help="A training run to watch, and whose networks to play.")] = None,
+    visits: Annotated[int, arg(metavar="N", help="Visits a move at full strength.")] = 400,
+    host: Annotated[str, arg(metavar="NAME", help="Where to listen; beyond this machine it asks for a token.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int | None, arg(metavar="N", help="The port (default: 8123, or the next that is free).")] = None,
+    browser: Annotated[bool, arg(help="Open the browser.")] = True,
+    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+    precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
+) -> None:
+    """Play in the browser: a board, an opponent, its thoughts, and training runs to watch.
+
+    Example: mini-alphago play --model runs/laptop
+    """
+    from .web.command import play
+
+    play(model, run, visits, host, port, browser, device, precision)
+
+
 def match(
     players: Annotated[
         Positional[tuple[str, ...]],
-        arg(metavar="PLAYER", help="PATH[,visits=N], policy:PATH, random, gnugo:LEVEL, or 'gtp:COMMAND LINE'."),
+        arg(metavar="PLAYER", help="PATH[,visits=N][,time=S], policy:PATH, random, gnugo:LEVEL or 'gtp:COMMAND LINE'."),
     ],
     results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a match there goes on.")] = "match",
     games: Annotated[int, arg(metavar="N", help="Games of each two players.")] = 100,
     at_once: Annotated[int, arg(metavar="N", help="Games at the same time.")] = 32,
-    visits: Annotated[int, arg(metavar="N", help="Visits a move of a network that does not say.")] = 100,
+    visits: Annotated[int, arg(metavar="N", help="Visits a move of a network without visits or time.")] = 100,
     board_size: Annotated[int, arg(metavar="N", help="Points on a side.")] = 9,
     komi: Annotated[float, arg(metavar="K", help="What White gets.")] = 7.0,
     rules: Annotated[str, arg(metavar="NAME", help="The rule set.")] = "cgos",
     opening_moves: Annotated[int, arg(metavar="N", help="Random moves before each pair of games.")] = 2,
     seed: Annotated[int, arg(metavar="N", help="Of openings and players.")] = 1,
     sprt: Annotated[
-        tuple[float, float] | None, arg(metavar="ELO0 ELO1", help="Stop when one of them is clear for the first two.")
+        tuple[float, float] | None, arg(metavar="ELO0 ELO1", help="Of two players: stop when one of them is clear.")
     ] = None,
+    timeout: Annotated[float, arg(metavar="SECONDS", help="What a GTP program has for an answer.")] = 60.0,
     device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
 ) -> None:
     """Let players meet, every opening twice with colours swapped, and rate them.
@@ -222,19 +244,51 @@ def match(
     from .arena.command import play
     from .arena.tournament import MatchSettings
 
-    settings = MatchSettings(games, at_once, visits, board_size, komi, rules, opening_moves, seed, device)
+    settings = MatchSettings(games, at_once, visits, board_size, komi, rules, opening_moves, seed, device, timeout)
     play(list(players), settings, results, sprt)
 
 
-def _model_or_untrained(path: str | None) -> tuple[Any, int]:
-    """The network of that path, and a board that it knows; without a path an untrained one, and a warning."""
-    from .model import build_network, katago_config, load_checkpoint
+def ladder(
+    model: Annotated[Positional[str], arg(metavar="MODEL", help="PATH[,visits=N][,time=S]: who is to be rated.")],
+    others: Annotated[Positional[tuple[str, ...]], arg(metavar="PLAYER", help="More opponents, as for match.")] = (),
+    results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a ladder there goes on.")] = "ladder",
+    games: Annotated[int, arg(metavar="N", help="Games against each opponent.")] = 40,
+    run_checkpoints: Annotated[int, arg(metavar="K", help="Earlier networks, if MODEL is the folder of a run.")] = 3,
+    at_once: Annotated[int, arg(metavar="N", help="Games at the same time.")] = 32,
+    visits: Annotated[int, arg(metavar="N", help="Visits a move of a network without visits or time.")] = 100,
+    board_size: Annotated[int, arg(metavar="N", help="Points on a side.")] = 9,
+    komi: Annotated[float, arg(metavar="K", help="What White gets.")] = 7.0,
+    timeout: Annotated[float, arg(metavar="SECONDS", help="What a GTP program has for an answer.")] = 60.0,
+    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+) -> None:
+    """Rate a network against a fixed set: random, no search, GNU Go level 1 and 10, earlier networks, others given.
 
-    if path is None:
+    Example: mini-alphago ladder runs/laptop --games 40 --visits 100
+    """
+    from .arena.command import climb
+    from .arena.tournament import MatchSettings
+
+    settings = MatchSettings(games, at_once, visits, board_size, komi, device=device, timeout=timeout)
+    climb(model, list(others), run_checkpoints, settings, results)
+
+
+def _evaluator(model: str | None, device: str, precision: str) -> "Evaluator":
+    """Of the network of that path; without a path of an untrained one, and a warning."""
+    from .model import Evaluator, build_network, katago_config, load_network
+
+    if model is None:
         print("mini-alphago: no --model given, so an untrained network plays: nearly at random", file=sys.stderr)
-        return build_network(katago_config(4, 48)).eval(), 9
-    network, checkpoint = load_checkpoint(path)
-    return network, max(checkpoint.board_sizes, default=19)
+        network = build_network(katago_config(4, 48)).eval()
+    else:
+        network = load_network(model)
+    return Evaluator(network, device, precision)
+
+
+def _board_size(model: str | None) -> int:
+    """A board that the network of that path knows."""
+    from .model import read_description
+
+    return 9 if model is None else max(read_description(model).board_sizes, default=19)
 
 
 def train() -> None:
@@ -252,8 +306,8 @@ def _train_verb(arguments: list[str]) -> Callable[..., Any]:
 
 
 VERBS: dict[str, Callable[..., Any]] = {
-    "train": train, "gtp": gtp, "analysis": analysis, "review": review, "match": match, "show": show,
-    "analyze": analyze, "models": models, "export": export,
+    "play": play, "train": train, "gtp": gtp, "analysis": analysis, "review": review, "match": match, "ladder": ladder,
+    "show": show, "analyze": analyze, "models": models, "export": export,
 }  # fmt: skip
 
 

@@ -37,6 +37,24 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     assert output.endswith("heavy: []\n")
 
 
+def test_a_gtp_engine_says_hello_before_pytorch_is_loaded() -> None:
+    code = (
+        "import sys\nfrom mini_alphago import cli\nfrom mini_alphago.engine.late import LateEvaluator\n"
+        "LateEvaluator.start = lambda self: None\ncli.main(['gtp'])\nprint('torch' in sys.modules)"
+    )
+    output = subprocess.run([sys.executable, "-c", code], input="name\nboardsize 5\n", capture_output=True, text=True)
+    assert output.stdout == "= mini-alphago\n\n=\n\nFalse\n"
+
+
+def test_a_gtp_engine_ends_well_though_nobody_closes_its_input() -> None:
+    command = [sys.executable, "-m", "mini_alphago", "gtp"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"quit\n")
+        process.stdin.flush()
+        assert process.wait(timeout=120) == 0
+
+
 def test_show(tmp_path: Path) -> None:
     path = tmp_path / "game.sgf"
     path.write_text("(;SZ[5]KM[0.5]PB[Ann]BR[3k]PW[Bo]RE[B+R];B[cc];W[cd];B[aa])")

@@ -1,6 +1,7 @@
 """`mini-alphago train`: from the command line to a run, and from Ctrl-C back to the prompt."""
 
 import argparse
+import contextlib
 import signal
 import threading
 from collections.abc import Callable
@@ -13,7 +14,9 @@ from .config import TrainingConfig
 from .display import make_display
 from .folder import RunFolder
 from .loop import Stopped, Training, train
+from .page import page_beside
 from .presets import PRESETS, choose_preset, get_preset
+from .report import duration_text
 
 
 def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
@@ -39,6 +42,9 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
         ] = known.preset,
         init: Annotated[str | None, arg(metavar="MODEL", help="Begin from this network, not from nothing.")] = None,
         quiet: Annotated[bool, arg(help="Print nothing.")] = False,
+        web: Annotated[
+            tuple[int, ...] | None, arg(metavar="[PORT]", help="Show the run in the browser as well, on this port.")
+        ] = None,
         config: Annotated[TrainingConfig, arg(name="")] = default,
     ) -> None:
         said = chosen
@@ -46,7 +52,9 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
             given = (("--preset", known.preset and not chosen), ("--init", init))
             unused = " and ".join(name for name, value in given if value)
             said = f"{run} goes on as it began: {unused} is not used." if unused else ""
-        _run(config, run, init, quiet, said)
+        if web is not None and len(web) > 1:
+            raise ValueError("--web takes one port, or none")
+        _run(config, run, init, quiet, said, web)
 
     verb.__doc__ = doc
     return verb
@@ -57,7 +65,9 @@ def default_run(preset: str) -> Path:
     return Path("runs") / preset
 
 
-def _run(config: TrainingConfig, run: str, init: str | None, quiet: bool, chosen: str) -> None:
+def _run(
+    config: TrainingConfig, run: str, init: str | None, quiet: bool, chosen: str, web: tuple[int, ...] | None
+) -> None:
     display = make_display(quiet=quiet)
     stop = threading.Event()
     go_on = f"mini-alphago train --run {run}"
@@ -70,20 +80,27 @@ def _run(config: TrainingConfig, run: str, init: str | None, quiet: bool, chosen
         stop.set()
 
     before = signal.signal(signal.SIGINT, asked) if threading.current_thread() is threading.main_thread() else None
-    try:
-        training = train(config, run, display, init, stop, lambda _: config)
-        display.finish(_farewell(training, run, go_on))
-    except Stopped:
-        display.finish(f"Stopped; nothing is lost. Go on with: {go_on}")
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
+    with contextlib.ExitStack() as beside:
+
+        def began() -> None:
+            if web is not None:
+                beside.enter_context(page_beside(run, web[0] if web else None, display.say))
+
+        try:
+            training = train(config, run, display, init, stop, lambda _: config, began)
+            display.finish(_farewell(training, run, go_on))
+        except Stopped:
+            display.finish(f"Stopped; nothing is lost. Go on with: {go_on}")
+        finally:
+            if before is not None:
+                signal.signal(signal.SIGINT, before)
 
 
 def _farewell(training: Training, run: str, go_on: str) -> str:
     config = training.config
     if config.iterations is not None and training.iteration >= config.iterations:
-        reached, limit = f"{training.iteration} iterations", f"--iterations {2 * training.iteration}"
+        count = training.iteration
+        reached, limit = f"{count} iteration{'s' * (count != 1)}", f"--iterations {2 * training.iteration}"
     else:
-        reached, limit = f"{training.minutes:.0f} minutes", f"--minutes {2 * (config.minutes or 1):g}"
+        reached, limit = duration_text(training.minutes), f"--minutes {2 * (config.minutes or 1):g}"
     return f"Done: {reached}. The network is --model {run}, the report {run}/report.html. For more: {go_on} {limit}"

@@ -7,6 +7,7 @@
     replay/000013.journal          every step of self-play since then
     games/000012.sgf               the games of iteration 12, to look at
     metrics.jsonl, report.html, events/
+    live.json                      what it does at this moment, for who watches it
 
 `state.safetensors` is the commit point: it names the last finished iteration, and whatever else is there for a later
 one is made again, in the same way, from the journal.
@@ -16,6 +17,7 @@ import contextlib
 import json
 import os
 import struct
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -115,9 +117,17 @@ class RunFolder:
         for folder in (self.path, self.checkpoints, self.replay, self.games):
             folder.mkdir(parents=True, exist_ok=True)
         with (self.path / "lock").open("ab") as lock:
-            if not _try_lock(lock):
+            if not _try_lock(lock) and not _try_lock(lock, again_after=0.1):  # somebody may only have looked
                 raise ValueError(f"{self.path} is in use: another training process works on it")
             yield self
+
+    def in_use(self) -> bool:
+        """Whether a process works on the run now."""
+        try:
+            with (self.path / "lock").open("r+b") as lock:
+                return not _try_lock(lock)
+        except OSError:
+            return False
 
     def write_config(self, config: TrainingConfig) -> None:
         """Keep the settings."""
@@ -217,8 +227,9 @@ def _checksum(tensors: dict[str, Tensor]) -> str:
     return str(check)
 
 
-def _try_lock(file: IO[bytes]) -> bool:
+def _try_lock(file: IO[bytes], again_after: float = 0.0) -> bool:
     """Whether this process now has the file for itself; the system lets go when the process ends, however it ends."""
+    time.sleep(again_after)
     try:
         if os.name == "nt":
             import msvcrt

@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,8 +16,9 @@ from ..threads import set_threads
 from .config import TrainingConfig, from_toml, to_toml
 from .display import Display
 from .folder import RunFolder, to_arrays, to_tensors
+from .live import Live
 from .measure import Strength
-from .records import ENDINGS, Records, join_records, record_board, result_text, sgf_text
+from .records import Records, game_metrics, join_records, record_board, result_text, sgf_text
 from .replay import Replay, draw
 from .report import Metrics, ReportGame, write_report
 from .samples import SampleMaker, usable
@@ -67,6 +67,7 @@ class Training:
         self.iteration = self.games = 0
         self.minutes = 0.0
         self.strength = Strength(config, folder)
+        self.live = Live(folder.path, self.self_play.roots)
         self.history: list[Metrics] = []
         self._reported = 0.0
 
@@ -141,6 +142,7 @@ class Training:
         finally:
             events.close()
             self.report()
+            self.live.end()
 
     def is_done(self) -> bool:
         """Whether the run has reached one of its limits."""
@@ -210,6 +212,7 @@ class Training:
                 made += int(step.full.sum())
                 speed = (play.evaluations - before) / (time.perf_counter() - began)
                 self.display.phase("self-play", done, wanted, f"{speed:,.0f} evals/s")
+                self.live.phase("self-play", done, wanted, round(speed, 1))
                 if len(parts[-1].id):
                     self._show_game(parts[-1])
         finally:
@@ -221,7 +224,7 @@ class Training:
         speeds = {
             "positions_per_second": made / seconds, "evals_per_second": (play.evaluations - before) / seconds
         }  # fmt: skip
-        return records, {**_game_metrics(records), **speeds, "games_per_second": (done - known) / seconds}
+        return records, {**game_metrics(records), **speeds, "games_per_second": (done - known) / seconds}
 
     def _learn(self, number: int, clock: "_Clock") -> Metrics:
         """Training steps, so many that each position is used as often as the settings say."""
@@ -241,6 +244,7 @@ class Training:
             self.trainer.set_progress(self.progress())
             found.append(self.trainer.step(batch))
             self.display.phase("training", i + 1, steps)
+            self.live.phase("training", i + 1, steps)
         losses = {name: float(torch.stack([part[name] for part in found]).mean()) for name in found[0]}
         check_finite(losses)
         self.trainer.check_weights()
@@ -257,6 +261,7 @@ class Training:
         def progress(opponent: str, done: int, total: int) -> None:
             self._check_stop()
             self.display.phase("measuring", done, total, f"against {opponent}")
+            self.live.phase(f"measuring against {opponent}", done, total)
 
         result = self.strength.measure(self.iteration, self.evaluator, progress)
         clock.add("measure", time.perf_counter() - began)
@@ -310,21 +315,6 @@ class _Clock:
         return {**self._parts, "other": max(0.0, self.total() - sum(self._parts.values()))}
 
 
-def _game_metrics(records: Records) -> dict[str, Any]:
-    """What there is to say about the games of an iteration."""
-    doubted = records.doubted > 0
-    lost = np.where(records.doubted == 1, records.score < 0, records.score > 0)
-    return {
-        "new_games": len(records.id),
-        "new_positions": records.samples,
-        "game_length": float(records.length.mean()),
-        "black_win_rate": float((records.score > 0).mean()),
-        "draw_rate": float((records.score == 0).mean()),
-        "ended": {name: int((records.ending == code).sum()) for code, name in ENDINGS.items()},
-        "false_resign_rate": float(1 - lost[doubted].mean()) if doubted.any() else None,
-    }
-
-
 def _check_same(before: TrainingConfig, now: TrainingConfig) -> None:
     """ValueError if a setting was changed that a run cannot change in the middle."""
     for name in _FIXED:
@@ -342,15 +332,17 @@ def train(
     init: str | None = None,
     stop: threading.Event | None = None,
     changes: Callable[[TrainingConfig], TrainingConfig] | None = None,
+    began: Callable[[], None] | None = None,
 ) -> Training:
     """Train in the folder `run`: begin with `config`, or, if a run is there, go on with it and its own settings.
 
     init: a checkpoint to begin from. changes: what to change in the settings of a run that goes on (limits, say).
+    began: called when the folder is there and the display is shown.
     Stopped if `stop` was set. ValueError or OSError, in one sentence, if it cannot be done.
     """
     folder, display = RunFolder(run), display or Display()
     try:
-        return _train(config, folder, display, init, stop, changes)
+        return _train(config, folder, display, init, stop, changes, began)
     except OSError as error:
         if error.filename is None and error.errno is not None:  # a full disk does not say whose
             raise OSError(error.errno, error.strerror, str(folder.path)) from None
@@ -364,6 +356,7 @@ def _train(
     init: str | None,
     stop: threading.Event | None,
     changes: Callable[[TrainingConfig], TrainingConfig] | None,
+    began: Callable[[], None] | None,
 ) -> Training:
     begun = folder.exists
     if config is not None:
@@ -379,12 +372,16 @@ def _train(
         resumed = training.start(init)
         if begun:  # not before: what cannot go on stays as it was
             folder.write_config(config)
-        display.start(_summary(config), str(folder.path), resumed, config.iterations, config.minutes, training.history)
+        limits = config.iterations, config.minutes
+        display.start(run_summary(config), str(folder.path), resumed, *limits, training.history)
+        if began is not None:
+            began()
         training.run()
         return training
 
 
-def _summary(config: TrainingConfig) -> str:
+def run_summary(config: TrainingConfig) -> str:
+    """The run in a few words."""
     play = config.self_play
     return (
         f"{config.board_size}×{config.board_size}, {config.network.size}, {play.games} games at once, "

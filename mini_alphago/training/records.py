@@ -158,3 +158,18 @@ def sgf_text(records: Records, g: int, rules: Any) -> str:
     name, known = f"iteration {int(records.version[g])}", rules_text(get_rules(rules))
     head = f"(;FF[4]GM[1]CA[UTF-8]AP[mini-alphago]SZ[{size}]KM[{float(records.komi[g]):g}]RU[{known}]"
     return f"{head}GN[game {int(records.id[g])}]PB[{name}]PW[{name}]RE[{result_text(records, g)}]{played})"
+
+
+def game_metrics(records: Records) -> dict[str, Any]:
+    """What there is to say about games as a whole, for `metrics.jsonl`."""
+    doubted = records.doubted > 0
+    lost = np.where(records.doubted == 1, records.score < 0, records.score > 0)
+    return {
+        "new_games": len(records.id),
+        "new_positions": records.samples,
+        "game_length": float(records.length.mean()),
+        "black_win_rate": float((records.score > 0).mean()),
+        "draw_rate": float((records.score == 0).mean()),
+        "ended": {name: int((records.ending == code).sum()) for code, name in ENDINGS.items()},
+        "false_resign_rate": float(1 - lost[doubted].mean()) if doubted.any() else None,
+    }

@@ -181,7 +181,8 @@ class SelfPlay:
         if opening < settings.random_openings:
             random_moves = max(random_moves, int(rng.integers(1, _LONGEST_OPENING + 1)))
         state.clear(roots, g)
-        play_random(roots, g, rng.random(min(random_moves, self.limit - 1)), np.zeros(self.size**2 + 1, np.uint8))
+        room = np.zeros(self.size**2 + 1, np.uint8), np.zeros(self.size**2 + 1, np.int16)
+        play_random(roots, g, rng.random(min(random_moves, self.limit - 1)), *room)
         self._forget(g)
         begun = int(roots.info[g]["move_count"])
         self._policy[g, :begun], self._value[g, :begun], self._full[g, :begun] = 0, 0, 0

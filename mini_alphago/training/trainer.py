@@ -112,8 +112,11 @@ class Trainer:
             return self.settings.precision == "bf16"
         return cpu_has_bf16() if self.device.type == "cpu" else self.device.type == "cuda"
 
+    def _parameters(self) -> list[nn.Parameter]:
+        return [*self.network.parameters(), *(self.reply_head.parameters() if self.reply_head else ())]
+
     def _make_optimizer(self) -> torch.optim.Optimizer:
-        parameters = [*self.network.parameters(), *(self.reply_head.parameters() if self.reply_head else ())]
+        parameters = self._parameters()
         decayed = [p for p in parameters if p.ndim > 1]
         others = [p for p in parameters if p.ndim <= 1]
         decay = self.settings.weight_decay
@@ -177,7 +180,7 @@ class Trainer:
         parts = losses(out, batch, self.settings, reply)
         parts["total_loss"].backward()  # type: ignore[no-untyped-call]
         if self.settings.clip:
-            nn.utils.clip_grad_norm_(self.network.parameters(), self.settings.clip)
+            nn.utils.clip_grad_norm_(self._parameters(), self.settings.clip)
         self.optimizer.step()
         return {name: part.detach() for name, part in parts.items()}
 

@@ -15,6 +15,7 @@ from mini_alphago.model import (
     PolicyValueNetwork,
     load_checkpoint,
     load_network,
+    read_description,
     save_checkpoint,
 )
 
@@ -43,6 +44,16 @@ def test_round_trip(name: str, half: bool, tmp_path: Path) -> None:
     size = network.config.board_size or 7
     x = torch.randn(2, network.config.input_planes, size, size)
     torch.testing.assert_close(again.outputs(x).value, network.outputs(x).value, rtol=0, atol=0.01 if half else 0)
+
+
+def test_the_description_alone_is_that_of_the_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "net.safetensors"
+    network = KataGoNetwork(1, 8)
+    save_checkpoint(path, network, Checkpoint(network.config, board_sizes=(9, 13), steps=7))
+    assert read_description(path) == load_checkpoint(path)[1]
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(CheckpointError, match=r"net\.safetensors: not a whole safetensors file"):
+        read_description(path)
 
 
 def test_reads_the_tutorial_trainers_files(tmp_path: Path) -> None:

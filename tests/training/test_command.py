@@ -101,7 +101,7 @@ def test_a_run_that_is_done_says_so(capsys: pytest.CaptureFixture[str], tmp_path
     main(["train", "--preset", "tiny", "--run", "first", "--iterations", "1", "--quiet", *SMALL])
     assert capsys.readouterr().out == ""
     main(["train", "--run", "first"])
-    assert "Done: 1 iterations." in capsys.readouterr().out
+    assert "Done: 1 iteration." in capsys.readouterr().out
     assert len(metrics_of(tmp_path / "first")) == 1
 
 

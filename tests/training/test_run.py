@@ -179,7 +179,7 @@ def test_everything_is_in_the_folder(whole: Path) -> None:
     numbered = {f"replay/00000{i}.games" for i in range(1, 5)} | {f"games/00000{i}.sgf" for i in range(1, 5)}
     numbered |= {f"checkpoints/00000{i}.safetensors" for i in range(5)}
     assert names == numbered | {
-        "config.toml", "metrics.jsonl", "report.html", "lock", "checkpoints/state.safetensors"
+        "config.toml", "metrics.jsonl", "report.html", "live.json", "lock", "checkpoints/state.safetensors"
     }  # fmt: skip
     assert (whole / "config.toml").read_text() == to_toml(MEASURED)
     assert "iteration 2" in (whole / "report.html").read_text()
