@@ -81,7 +81,7 @@ def export(
 
 def analyze(
     path: Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")],
-    model: Annotated[str, arg(metavar="PATH", help="The network: a checkpoint.")],
+    model: Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = "shipped",
     move: Annotated[int | None, arg(metavar="N", help="The position after this move (default: the last).")] = None,
     visits: Annotated[int, arg(metavar="N", help="How long to search.")] = 200,
     device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
@@ -114,7 +114,7 @@ def analyze(
 
 
 def gtp(
-    model: Annotated[str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = None,
+    model: Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = "shipped",
     visits: Annotated[int | None, arg(metavar="N", help="Visits a move (default: 400, or none with --time).")] = None,
     time: Annotated[float | None, arg(metavar="SECONDS", help="Seconds a move, where no clock is set.")] = None,
     rules: Annotated[str, arg(metavar="NAME", help="Rules until the client sets others.")] = "cgos",
@@ -147,7 +147,7 @@ def gtp(
 
 
 def analysis(
-    model: Annotated[str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = None,
+    model: Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = "shipped",
     visits: Annotated[int, arg(metavar="N", help="Visits of a query that does not say.")] = 500,
     device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
     precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
@@ -163,7 +163,7 @@ def analysis(
 
 def review(
     path: Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")],
-    model: Annotated[str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = None,
+    model: Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = "shipped",
     visits: Annotated[int, arg(metavar="N", help="Visits of each position.")] = 200,
     out: Annotated[str | None, arg(metavar="FILE.sgf", help="Where to write it (GAME.review.sgf).")] = None,
     device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
@@ -197,7 +197,9 @@ def review(
 
 
 def play(
-    model: Annotated[str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = None,
+    model: Annotated[
+        str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run (default: shipped).")
+    ] = None,
     run: Annotated[str | None, arg(metavar="DIR", help="A training run to watch, and whose networks to play.")] = None,
     visits: Annotated[int, arg(metavar="N", help="Visits a move at full strength.")] = 400,
     host: Annotated[str, arg(metavar="NAME", help="Where to listen; beyond this machine it asks for a token.")] = (
@@ -272,23 +274,17 @@ def ladder(
     climb(model, list(others), run_checkpoints, settings, results)
 
 
-def _evaluator(model: str | None, device: str, precision: str) -> "Evaluator":
-    """Of the network of that path; without a path of an untrained one, and a warning."""
-    from .model import Evaluator, build_network, katago_config, load_network
+def _evaluator(model: str, device: str, precision: str) -> "Evaluator":
+    from .model import Evaluator, load_network
 
-    if model is None:
-        print("mini-alphago: no --model given, so an untrained network plays: nearly at random", file=sys.stderr)
-        network = build_network(katago_config(4, 48)).eval()
-    else:
-        network = load_network(model)
-    return Evaluator(network, device, precision)
+    return Evaluator(load_network(model), device, precision)
 
 
-def _board_size(model: str | None) -> int:
+def _board_size(model: str) -> int:
     """A board that the network of that path knows."""
     from .model import read_description
 
-    return 9 if model is None else max(read_description(model).board_sizes, default=19)
+    return max(read_description(model).board_sizes, default=19)
 
 
 def train() -> None:

@@ -5,12 +5,12 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from ..model import Evaluator, load_network
+from ..model import SHIPPED, Evaluator, load_network
 from ..model.checkpoint import newest_network
 from .gtp_player import GtpPlayer, gnugo_player
 from .players import Player, PolicyPlayer, RandomPlayer, SearchPlayer
 
-FORMS = "PATH[,visits=N][,time=SECONDS], policy:PATH, random, gnugo:LEVEL, or 'gtp:COMMAND LINE'"
+FORMS = "PATH[,visits=N][,time=SECONDS], shipped, policy:PATH, random, gnugo:LEVEL, or 'gtp:COMMAND LINE'"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def read_player(text: str) -> PlayerSpec:
     else:
         path, *options = text.split(",")
         spec = PlayerSpec(text, "search", path, *_read_options(text, options))
-    if not os.path.exists(spec.what):
+    if spec.what != SHIPPED and not os.path.exists(spec.what):
         raise ValueError(f"no player {text!r}: it is {FORMS}")
     return spec
 

@@ -8,9 +8,10 @@ from ..game import BLACK, WHITE, Board
 from ..game.coords import PASS, to_flat
 from ..mcts import Search, playing_settings
 from ..mcts.search import Evaluates
-from .seki import SURE, Point, chains_of, seki_stones
+from .seki import Point, chains_of, seki_stones
 
 _CHECK_VISITS = 48
+_LOST = 0.2  # mean ownership, by the least sure view, at which a chain belongs to its enemy
 
 
 class Count(NamedTuple):
@@ -64,7 +65,7 @@ def _dead_stones(board: Board, owner: np.ndarray | None) -> list[Point]:
         lost = False
         if owner is not None and not chain.stones & surely_alive:
             mean = float(np.mean([owner[point] for point in chain.stones]))
-            lost = (mean if chain.color == BLACK else -mean) < -SURE
+            lost = (mean if chain.color == BLACK else -mean) < -_LOST
         if lost or chain.stones & surely_dead:
             dead += sorted(chain.stones)
     return dead

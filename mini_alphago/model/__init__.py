@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ..lazy import lazily
 from .checkpoint import (
+    SHIPPED,
     Checkpoint,
     CheckpointError,
     load_checkpoint,
@@ -36,6 +37,7 @@ else:
 __all__ = [
     "ENCODINGS",
     "NAMED_SIZES",
+    "SHIPPED",
     "Checkpoint",
     "CheckpointError",
     "Encoding",

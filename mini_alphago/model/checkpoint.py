@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # functions import it when they need it: the description of a
 
 FORMAT = "mini-alphago"
 VERSION = 1
+SHIPPED = "shipped"  # in place of a path: the network that comes with the package
+_NETWORKS = Path(__file__).parents[1] / "networks"
 
 
 class CheckpointError(ValueError):
@@ -94,7 +96,12 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def newest_network(path: str | os.PathLike[str]) -> Path:
-    """The file itself, or, of the folder of a training run, its newest network. CheckpointError if it has none."""
+    """The file itself; of the folder of a training run, its newest network; of "shipped", the package's own.
+
+    CheckpointError if there is none.
+    """
+    if path == SHIPPED and not Path(path).exists():
+        return _NETWORKS / "9x9.safetensors"
     path = Path(path)
     return run_networks(path)[-1] if path.is_dir() else path
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
+from ..model import SHIPPED
 from .server import create_app
 from .settings import LOADING, LOOPBACK, SEARCHING, ServerSettings
 
@@ -36,7 +37,7 @@ def play(
     """Serve until Ctrl-C. ValueError or OSError, in one sentence, if it cannot be."""
     if not 1 <= visits <= 100_000:
         raise ValueError(f"visits is {visits}: it is 1 to 100000")
-    if model is not None and not Path(model).exists():
+    if model is not None and model != SHIPPED and not Path(model).exists():
         raise ValueError(f"{model}: there is no such network")
     if run is not None and not (Path(run) / "config.toml").exists():
         raise ValueError(f"{run}: there is no training run here; mini-alphago train --run {run} begins one")

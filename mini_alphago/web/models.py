@@ -5,12 +5,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..model import Evaluator, build_network, katago_config, load_checkpoint, load_network
+from ..model import SHIPPED, Evaluator, load_network, read_description
 from ..model.checkpoint import newest_network
 from ..training.folder import RunFolder
 
 _KEPT = 3  # evaluators in memory
-_UNTRAINED = "untrained"
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Model:
     name: str
     trained: bool
     sizes: tuple[int, ...]  # that it was trained for
-    path: Path | None  # None: a new network that knows nothing
+    path: Path
 
     def view(self) -> dict[str, object]:
         """As the page reads it."""
@@ -36,15 +35,17 @@ class Models:
         self._device, self._precision = device, precision
         self._run = RunFolder(run) if run is not None else None
         self._fixed: list[Model] = []
+        if model is None and run is None:
+            model = SHIPPED
         if model is not None:
             path = newest_network(model)
-            _, checkpoint = load_checkpoint(path)
+            checkpoint = read_description(path)
             name = path.parent.parent.resolve().name if Path(model).is_dir() else path.stem
+            if model == SHIPPED:
+                name = "mini-alphago"
             trained = checkpoint.steps > 0 or path.suffix in (".pt", ".pth")
             self._fixed.append(Model(name, name, trained, checkpoint.board_sizes, path))
-        elif run is None:
-            self._fixed.append(Model(_UNTRAINED, "Untrained network", False, (), None))
-        self._loaded: OrderedDict[Path | None, Evaluator] = OrderedDict()
+        self._loaded: OrderedDict[Path, Evaluator] = OrderedDict()
 
     def all(self) -> list[Model]:
         """All there are, the first being the default; those of a run newest first."""
@@ -74,8 +75,7 @@ class Models:
     def evaluator(self, model: Model) -> Evaluator:
         """The network, ready to be asked; the few that were asked last are kept."""
         if model.path not in self._loaded:
-            network = load_network(model.path) if model.path else build_network(katago_config(4, 48)).eval()
-            self._loaded[model.path] = Evaluator(network, self._device, self._precision)
+            self._loaded[model.path] = Evaluator(load_network(model.path), self._device, self._precision)
         self._loaded.move_to_end(model.path)
         while len(self._loaded) > _KEPT:
             self._loaded.popitem(last=False)

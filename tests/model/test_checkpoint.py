@@ -4,13 +4,17 @@ import json
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
 
+from mini_alphago.game import Board
 from mini_alphago.model import (
+    SHIPPED,
     Checkpoint,
     CheckpointError,
+    Evaluator,
     KataGoNetwork,
     PolicyValueNetwork,
     load_checkpoint,
@@ -18,6 +22,7 @@ from mini_alphago.model import (
     read_description,
     save_checkpoint,
 )
+from mini_alphago.model.checkpoint import newest_network
 
 from .weights import trained
 
@@ -162,3 +167,24 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         save_checkpoint(path, torch.nn.Linear(2, 2))
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.safetensors"]
+
+
+def test_the_network_that_comes_with_the_package():
+    """It is small, knows 9×9, and sees who owns what when both live and Black is 20 points ahead."""
+    assert newest_network(SHIPPED).stat().st_size < 5_000_000
+    network, checkpoint = load_checkpoint(SHIPPED)
+    assert checkpoint.board_sizes == (9,)
+    assert checkpoint.steps > 0
+    rows = ["..X..XO..", ".X.X.XO.O", "..X..XO..", "X..X.XO.O"] * 2 + ["..X..XO.."]
+    board = Board.from_diagram("\n".join(rows), komi=7)
+    told = Evaluator(network, "cpu", engine="torch").evaluate(board.games)
+    assert board.score() == 20
+    assert told.value[0] > 0.9
+    assert told.score[0] > 10
+    assert (np.sign(told.ownership[0]) == board.ownership().reshape(-1)).all()
+
+
+def test_a_file_of_that_name_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / SHIPPED).write_bytes(b"")
+    assert newest_network(SHIPPED) == Path(SHIPPED)
