@@ -17,7 +17,7 @@ from rich.table import Table
 from tutorial_style import PlainBoard, plain_search
 
 from mini_alphago.game import Board
-from mini_alphago.mcts import Search, SearchSettings
+from mini_alphago.mcts import Search, SearchSettings, playing_settings
 from mini_alphago.mcts.arrays import node_bytes
 from mini_alphago.model import ENCODINGS, Evaluation, Evaluator
 from mini_alphago.model.evaluator import trial_planes
@@ -117,7 +117,7 @@ def with_network(console: Console, device: str, name: str, batch: int) -> float:
     console.print(f"(b) {batch} games, {name}, 9×9: {evals:,.0f} evals/s of {raw:,.0f} raw: {share:.2f}")
     with console.status("one game…"):
         for leaves in (8, 16):
-            one = Search(evaluator, 1, 9, SearchSettings(leaves=leaves, nodes=1000, fpu_reduction=0.2))
+            one = Search(evaluator, 1, 9, playing_settings(1000, leaves))
             raw_one = raw_rate(evaluator, leaves, 9)
             speed, evals_one = search_rate(one, boards(1, 9), 800)
             console.print(
