@@ -77,7 +77,7 @@ function Progress({ run }) {
           <progress value={live.done} max={live.total || 1} aria-label={live.phase} />
           <span>
             {words.count(live.done)} of {words.count(live.total)}
-            {live.speed ? `, ${words.count(live.speed)} a second` : ""}
+            {live.speed ? `, ${words.count(live.speed)} evaluations a second` : ""}
           </span>
         </p>
       )}
