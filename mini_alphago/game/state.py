@@ -76,6 +76,7 @@ __all__ = [
     "legality",
     "legality_map",
     "new_games",
+    "place",
     "play",
     "remember",
     "set_position",
@@ -272,7 +273,7 @@ def play(games: Games, g: int, point: int) -> None:
         info.passes += 1
     else:
         info.passes = 0
-        _place(games, g, point, player)
+        place(games, g, point, player)
     info.to_move = 3 - player
     info.move_count += 1
     remember(games, g)
@@ -291,7 +292,8 @@ def try_play(games: Games, g: int, point: int) -> int:
 
 
 @kernel
-def _place(games: Games, g: int, point: int, player: int) -> None:
+def place(games: Games, g: int, point: int, player: int) -> None:
+    """The stones after a legal move, captures and a new ko point included; the rest of the game stays. See `play`."""
     position = _position(games, g)
     info, color, points, neighbors = position.info[0], position.color, position.points, position.neighbors
     _add_stone(position, point, player)

@@ -105,7 +105,7 @@ def _encode_katago(games: Games, g: int, area: int, reasons: Any, out: Any) -> N
 
 
 @kernel
-def _spread(plane: Any, size: int) -> None:
+def spread(plane: Any, size: int) -> None:
     """Move a board's rows from the front of a larger square plane to where they belong, zeros around them."""
     width = int(np.sqrt(len(plane)))
     for x in range(width - 1, -1, -1):
@@ -126,7 +126,7 @@ def encode_game(games: Games, g: int, kind: int, reasons: Any, out: Any) -> None
         _encode_katago(games, g, area, reasons, out)
     if area < out.shape[1]:
         for plane in range(out.shape[0]):
-            _spread(out[plane], size)
+            spread(out[plane], size)
 
 
 @parallel_kernel

@@ -1,0 +1,1 @@
+"""KataGo's own networks: their files, what they compute, and the inputs they expect."""
