@@ -19,7 +19,7 @@ from .table import Table
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 ITERATIONS = 6
-PATIENCE = 20_000  # ms; a busy machine is no fault of the page
+PATIENCE = 180_000  # ms; a machine that compiles and is busy is no fault of the page
 
 expect.set_options(timeout=PATIENCE)
 

@@ -48,5 +48,5 @@ class PlayServer:
 
     def info(self) -> Any:
         """What it says of itself."""
-        with urllib.request.urlopen(f"{self.url}api/info", timeout=30) as answer:
+        with urllib.request.urlopen(f"{self.url}api/info", timeout=180) as answer:
             return json.load(answer)

@@ -73,7 +73,7 @@ class Table:
 
     def wait(self) -> None:
         """Until nobody thinks and nothing is counted."""
-        expect(self.status).not_to_contain_text("…", timeout=30_000)
+        expect(self.status).not_to_contain_text("…")
 
     def stones(self) -> dict[str, str]:
         """What lies on the board."""

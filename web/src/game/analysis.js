@@ -12,6 +12,7 @@ const HINT_VISITS = 200;
 
 let current = null;
 let reviewing = null;
+let hinted = null; // the game and node that a hint is looked for
 
 /** Keep what a search says about a node, and show it if that node is shown. */
 export function noteAnalysis(node, message) {
@@ -24,6 +25,8 @@ export function noteAnalysis(node, message) {
 /** Analyse the node that is shown, if analysis is on and nothing more important goes on. */
 export function analyze() {
   const { game, settings, thinking, scoring, positions } = get();
+  // A position may arrive after the hint was asked for: that is no reason to give the hint up.
+  if (hinted?.key === game.key && hinted.node === game.at) return;
   stopAnalysis();
   if (!settings.analysis || thinking || scoring || positions[game.at]?.over) return;
   search(settings.analysisVisits);
@@ -79,7 +82,9 @@ export async function hint() {
   if (!found) {
     stopAnalysis();
     tell("Looking for a good move…");
+    hinted = { key: game.key, node: game.at };
     found = await search(HINT_VISITS);
+    hinted = null;
   }
   if (!found?.moves?.length || get().game.at !== game.at) return;
   const { move, winrate, score } = found.moves[0];
