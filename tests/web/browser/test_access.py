@@ -47,7 +47,7 @@ def test_no_serious_findings(open_page: Callable[..., Page], server: PlayServer,
     assert findings(page) == []
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.get_by_role("button", name="New game").click()
+    page.keyboard.press("n")
     expect(page.get_by_role("dialog")).to_be_visible()
     assert findings(page) == []
     page.keyboard.press("Escape")

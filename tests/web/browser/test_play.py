@@ -191,6 +191,21 @@ def test_by_keys_alone(table: Table) -> None:
     expect(announced).to_have_text("Move 1: Black passes")
 
 
+def test_one_dialog_right_after_another(table: Table) -> None:
+    """The browser tells of a closed dialog only later, when the next one may be there already."""
+    page = table.page
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys and help")).to_be_visible()
+    page.evaluate("""() => {
+        document.querySelector("dialog").close();
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
+    }""")
+    page.wait_for_timeout(200)
+    expect(page.get_by_role("dialog", name="New game")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def test_on_a_phone(open_page: Callable[..., Page], server: PlayServer) -> None:
     phone = {"viewport": {"width": 375, "height": 740}, "has_touch": True, "is_mobile": True}
     table = Table(open_page(**phone), server.url)

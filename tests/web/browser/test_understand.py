@@ -1,9 +1,12 @@
 """A person looks at what the network thinks."""
 
+import json
 import re
+from collections.abc import Callable
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, WebSocketRoute, expect
 
+from .server import PlayServer
 from .table import STONES, Table
 
 
@@ -46,6 +49,37 @@ def test_a_hint_names_a_move(table: Table) -> None:
     table.page.keyboard.press("h")
     expect(table.toast).to_contain_text("Hint: ")
     expect(table.status).to_have_text("Your move, Black.")
+
+
+def test_a_hint_survives_a_position_that_arrives_late(open_page: Callable[..., Page], server: PlayServer) -> None:
+    """Positions are held back until the search for the hint has said something."""
+    page = open_page()
+    held: list[str | bytes] = []
+    holding = False
+
+    def connect(route: WebSocketRoute) -> None:
+        def pass_on(message: str | bytes) -> None:
+            nonlocal holding
+            kind = json.loads(message)["type"]
+            if holding and kind == "position":
+                held.append(message)
+                return
+            if held and kind == "analysis":
+                holding = False
+                for late in held:
+                    route.send(late)
+            route.send(message)
+
+        route.connect_to_server().on_message(pass_on)
+
+    page.route_web_socket("**/ws*", connect)
+    table = Table(page, server.url)
+    holding = True
+    table.new_game()
+    page.keyboard.press("h")
+    expect(table.toast).to_contain_text("Hint: ")
+    assert held
+    assert not holding
 
 
 def test_another_move_makes_a_variation(table: Table) -> None:

@@ -15,7 +15,7 @@ const KEYS = [
 
 export function Help() {
   return (
-    <Dialog title="Keys and help">
+    <Dialog name="help" title="Keys and help">
       <table class="keys">
         <tbody>
           {KEYS.map(([key, what]) => (

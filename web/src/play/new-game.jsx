@@ -19,14 +19,14 @@ export function NewGame() {
     event.preventDefault();
     try {
       await startGame(choices, names);
-      closeDialog();
+      closeDialog("new");
     } catch (error) {
       setProblem(error.message);
     }
   };
   const computer = choices.color !== "both";
   return (
-    <Dialog title="New game">
+    <Dialog name="new" title="New game">
       <form class="form" onSubmit={start}>
         <Radios label="Your colour" name="color" options={COLORS} value={choices.color} onChange={(color) => change({ color })} />
         <Size size={choices.size} onChange={(size) => change({ size })} />
@@ -47,7 +47,7 @@ export function NewGame() {
         {problem && <p role="alert" class="problem">{problem}</p>}
         <p class="buttons">
           <button class="main" type="submit" data-first>Start</button>
-          <button type="button" onClick={closeDialog}>Cancel</button>
+          <button type="button" onClick={() => closeDialog("new")}>Cancel</button>
         </p>
       </form>
     </Dialog>
