@@ -12,9 +12,20 @@ from .version import __version__
 if TYPE_CHECKING:
     from .model import Evaluator
 
+# Arguments that several verbs have.
+Record = Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")]
+ModelPath = Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")]
+Device = Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")]
+Precision = Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")]
+AtOnce = Annotated[int, arg(metavar="N", help="Games at the same time.")]
+PlayerVisits = Annotated[int, arg(metavar="N", help="Visits a move of a network without visits or time.")]
+BoardSize = Annotated[int, arg(metavar="N", help="Points on a side.")]
+Komi = Annotated[float, arg(metavar="K", help="What White gets.")]
+Timeout = Annotated[float, arg(metavar="SECONDS", help="What a GTP program has for an answer.")]
+
 
 def show(
-    path: Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")],
+    path: Record,
     move: Annotated[int | None, arg(metavar="N", help="Stop after this move (default: the last).")] = None,
 ) -> None:
     """Show a game record: who played, the board after a move, and its score as it stands.
@@ -80,12 +91,12 @@ def export(
 
 
 def analyze(
-    path: Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")],
-    model: Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = "shipped",
+    path: Record,
+    model: ModelPath = "shipped",
     move: Annotated[int | None, arg(metavar="N", help="The position after this move (default: the last).")] = None,
     visits: Annotated[int, arg(metavar="N", help="How long to search.")] = 200,
-    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
-    precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
+    device: Device = "auto",
+    precision: Precision = "auto",
 ) -> None:
     """Search one position of a game record and show the best moves.
 
@@ -97,12 +108,11 @@ def analyze(
     from .game import read_sgf
     from .game.coords import to_gtp
     from .mcts import analyze as search
-    from .model import Evaluator, load_network
 
     board = read_sgf(path).board(move)
     console = Console()
     with console.status("thinking…"):
-        result = search(board, Evaluator(load_network(model), device, precision), visits)
+        result = search(board, _evaluator(model, device, precision), visits)
     print(board)
     table = Table("move", "visits", "winrate", "score", "prior", "variation")
     for best in result.moves[:8]:
@@ -114,7 +124,7 @@ def analyze(
 
 
 def gtp(
-    model: Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = "shipped",
+    model: ModelPath = "shipped",
     visits: Annotated[int | None, arg(metavar="N", help="Visits a move (default: 400, or none with --time).")] = None,
     time: Annotated[float | None, arg(metavar="SECONDS", help="Seconds a move, where no clock is set.")] = None,
     rules: Annotated[str, arg(metavar="NAME", help="Rules until the client sets others.")] = "cgos",
@@ -122,8 +132,8 @@ def gtp(
     resign_below: Annotated[float | None, arg(metavar="WINRATE", help="Resign below this, as 0.05.")] = None,
     cleanup: Annotated[bool, arg(help="Capture dead stones before passing, as CGOS wants it.")] = False,
     friendly_pass: Annotated[bool, arg(help="Pass when a won game's opponent has passed.")] = False,
-    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
-    precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
+    device: Device = "auto",
+    precision: Precision = "auto",
 ) -> None:
     """Speak the Go Text Protocol, for Sabaki, Lizzie, GoGui, CGOS and OGS.
 
@@ -147,10 +157,10 @@ def gtp(
 
 
 def analysis(
-    model: Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = "shipped",
+    model: ModelPath = "shipped",
     visits: Annotated[int, arg(metavar="N", help="Visits of a query that does not say.")] = 500,
-    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
-    precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
+    device: Device = "auto",
+    precision: Precision = "auto",
 ) -> None:
     """Answer KataGo's JSON analysis queries, one a line, many at once; for KaTrain and Lizzie.
 
@@ -162,11 +172,11 @@ def analysis(
 
 
 def review(
-    path: Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")],
-    model: Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")] = "shipped",
+    path: Record,
+    model: ModelPath = "shipped",
     visits: Annotated[int, arg(metavar="N", help="Visits of each position.")] = 200,
     out: Annotated[str | None, arg(metavar="FILE.sgf", help="Where to write it (GAME.review.sgf).")] = None,
-    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+    device: Device = "auto",
 ) -> None:
     """Search every position of a game: an SGF with winrates, better moves and variations, and a picture of the game.
 
@@ -207,8 +217,8 @@ def play(
     ),
     port: Annotated[int | None, arg(metavar="N", help="The port (default: 8123, or the next that is free).")] = None,
     browser: Annotated[bool, arg(help="Open the browser.")] = True,
-    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
-    precision: Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")] = "auto",
+    device: Device = "auto",
+    precision: Precision = "auto",
 ) -> None:
     """Play in the browser: a board, an opponent, its thoughts, and training runs to watch.
 
@@ -226,18 +236,18 @@ def match(
     ],
     results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a match there goes on.")] = "match",
     games: Annotated[int, arg(metavar="N", help="Games of each two players.")] = 100,
-    at_once: Annotated[int, arg(metavar="N", help="Games at the same time.")] = 32,
-    visits: Annotated[int, arg(metavar="N", help="Visits a move of a network without visits or time.")] = 100,
-    board_size: Annotated[int, arg(metavar="N", help="Points on a side.")] = 9,
-    komi: Annotated[float, arg(metavar="K", help="What White gets.")] = 7.0,
+    at_once: AtOnce = 32,
+    visits: PlayerVisits = 100,
+    board_size: BoardSize = 9,
+    komi: Komi = 7.0,
     rules: Annotated[str, arg(metavar="NAME", help="The rule set.")] = "cgos",
     opening_moves: Annotated[int, arg(metavar="N", help="Random moves before each pair of games.")] = 2,
     seed: Annotated[int, arg(metavar="N", help="Of openings and players.")] = 1,
     sprt: Annotated[
         tuple[float, float] | None, arg(metavar="ELO0 ELO1", help="Of two players: stop when one of them is clear.")
     ] = None,
-    timeout: Annotated[float, arg(metavar="SECONDS", help="What a GTP program has for an answer.")] = 60.0,
-    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+    timeout: Timeout = 60.0,
+    device: Device = "auto",
 ) -> None:
     """Let players meet, every opening twice with colours swapped, and rate them.
 
@@ -256,12 +266,12 @@ def ladder(
     results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a ladder there goes on.")] = "ladder",
     games: Annotated[int, arg(metavar="N", help="Games against each opponent.")] = 40,
     run_checkpoints: Annotated[int, arg(metavar="K", help="Earlier networks, if MODEL is the folder of a run.")] = 3,
-    at_once: Annotated[int, arg(metavar="N", help="Games at the same time.")] = 32,
-    visits: Annotated[int, arg(metavar="N", help="Visits a move of a network without visits or time.")] = 100,
-    board_size: Annotated[int, arg(metavar="N", help="Points on a side.")] = 9,
-    komi: Annotated[float, arg(metavar="K", help="What White gets.")] = 7.0,
-    timeout: Annotated[float, arg(metavar="SECONDS", help="What a GTP program has for an answer.")] = 60.0,
-    device: Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")] = "auto",
+    at_once: AtOnce = 32,
+    visits: PlayerVisits = 100,
+    board_size: BoardSize = 9,
+    komi: Komi = 7.0,
+    timeout: Timeout = 60.0,
+    device: Device = "auto",
 ) -> None:
     """Rate a network against a fixed set: random, no search, GNU Go level 1 and 10, earlier networks, others given.
 

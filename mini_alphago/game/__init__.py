@@ -1,6 +1,7 @@
 """What Go is: boards, rules, coordinates, game records."""
 
-from .board import Board, stack_boards
+from .batch import stack_boards
+from .board import Board
 from .rules import RULE_SETS, Rules, get_rules
 from .sgf import SgfError, SgfGame, SgfMove, format_sgf, parse_sgf, read_sgf, write_sgf
 from .state import BLACK, EMPTY, WHITE

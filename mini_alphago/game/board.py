@@ -1,11 +1,12 @@
 """`Board`: one game of Go, as in the tutorial; a batch of one on the compiled rules of `state.py`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import scoring, state
+from . import result, state
+from .batch import pack, unpack, with_more_room
 from .coords import check_on_board, handicap_points
 from .diagram import draw, parse
 from .rules import Rules, check_komi, get_rules, write_rules
@@ -132,8 +133,7 @@ class Board:
 
     def get_group(self, x: int, y: int) -> tuple[set[Point], set[Point]]:
         """The chain of the stone on (x, y): its stones and its liberties; two empty sets for an empty point."""
-        ring = self._ring(self._flat(x, y))
-        stones = {self._xy(p) for p in ring}
+        stones = {self._xy(p) for p in result.chain(self._games, 0, self._flat(x, y))}
         liberties = {q for p in stones for q in self.get_neighbors(*p) if self.board[q] == self.EMPTY}
         return stones, liberties
 
@@ -214,24 +214,18 @@ class Board:
 
         `dead` names stones to take off first; a chain goes as a whole. By territory scoring they count as prisoners.
         """
-        color, owner, stack = self._without(dead)
-        return float(scoring.score(self._games, 0, color, owner, stack))
+        return result.score(self._games, 0, (self._flat(x, y) for x, y in dead))
 
     def ownership(self, dead: Iterable[Point] = ()) -> np.ndarray:
         """Who owns each point by area: int8 `[size, size]`, 1 for Black, -1 for White, 0 for nobody."""
-        color, owner, stack = self._without(dead)
-        scoring.area_ownership(color, self._games.neighbors[self.size], self.size**2, owner, stack)
-        return owner[:-1].reshape(self.size, self.size)
+        owner = result.ownership(self._games, 0, (self._flat(x, y) for x, y in dead))
+        return owner.reshape(self.size, self.size)
 
     def pass_alive(self, player: int) -> tuple[set[Point], set[Point]]:
         """What `player` keeps even by only passing (Benson): stones, and regions where the opponent cannot live."""
         self._check_player(player)
-        owner = np.empty(self.size**2 + 1, np.int8)
-        scratch = scoring.new_scratch(len(owner))
-        color, neighbors = self._games.color[0], self._games.neighbors[self.size]
-        suicide = int(self._info["suicide"])
-        scoring.pass_alive(color, neighbors, self.size**2, player, suicide, scratch, owner)
-        stones, regions = ({self._xy(p) for p in np.flatnonzero(owner[:-1] == kind).tolist()} for kind in (1, 2))
+        owner = result.pass_alive(self._games, 0, player)
+        stones, regions = ({self._xy(p) for p in np.flatnonzero(owner == kind).tolist()} for kind in (1, 2))
         return stones, regions
 
     # --- setting up -------------------------------------------------------------------------------------------------
@@ -305,9 +299,7 @@ class Board:
         return _rebuild(self.__reduce__()[1][0])
 
     def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
-        shared = {"neighbors": None, "zobrist": None}
-        games = {name: None if name in shared else array.copy() for name, array in self._games._asdict().items()}
-        return _rebuild, ({**self.__dict__, "_games": games},)
+        return _rebuild, ({**self.__dict__, "_games": pack(self._games)},)
 
     def __eq__(self, other: object) -> bool:
         """The same position, player to move, ko, passes and rules; how it came about does not count."""
@@ -352,25 +344,6 @@ class Board:
         if player not in (self.BLACK, self.WHITE):
             raise ValueError(f"player {player!r} is neither BLACK (1) nor WHITE (2)")
 
-    def _ring(self, point: int) -> list[int]:
-        """All stones of the chain on `point`."""
-        points = self._games.points[0]
-        if points[point]["head"] == state.NO_CHAIN:
-            return []
-        ring = [point]
-        while (following := int(points[ring[-1]]["next"])) != point:
-            ring.append(following)
-        return ring
-
-    def _without(self, dead: Iterable[Point]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The stones without the dead chains, and two arrays for a scoring kernel to work in."""
-        color = self._games.color[0].copy()
-        for x, y in dead:
-            if self.board[self._xy(self._flat(x, y))] == self.EMPTY:
-                raise ValueError(f"({x}, {y}) is called dead, but there is no stone")
-            color[self._ring(self._flat(x, y))] = self.EMPTY
-        return color, np.empty_like(color), np.empty(len(color), np.int16)
-
     def _set_stones(self, stones: np.ndarray, player: int) -> None:
         self._check_player(player)
         trial = state.new_games(1, self.size, max_moves=1)
@@ -397,22 +370,8 @@ class Board:
 
     def _grow(self) -> None:
         """Make room for one more move."""
-        games = self._games
-        if self.move_count == games.moves.shape[1]:
-            room = games.moves.shape[1]
-            moves = np.concatenate([games.moves, np.zeros((1, room), state.MOVE)], axis=1)
-            keys = np.concatenate([games.keys, np.zeros((1, room), np.int64)], axis=1)
-            self._games = games._replace(moves=moves, keys=keys)
-
-
-def stack_boards(boards: Sequence[Board]) -> state.Games:
-    """The games of several boards, of any sizes, as one batch; later moves on the boards do not change it."""
-    games = state.new_games(
-        len(boards), max(board.size for board in boards), max(board.move_count for board in boards) + 1
-    )
-    for g, board in enumerate(boards):
-        state.copy_game(games, g, board.games, 0)
-    return games
+        if self.move_count == self._games.moves.shape[1]:
+            self._games = with_more_room(self._games)
 
 
 class _Setup(NamedTuple):
@@ -427,6 +386,5 @@ class _Setup(NamedTuple):
 def _rebuild(attributes: dict[str, Any]) -> Board:
     board = Board.__new__(Board)
     board.__dict__.update(attributes)
-    arrays = {**attributes["_games"], "neighbors": state.NEIGHBORS, "zobrist": state.ZOBRIST}
-    board._games = state.Games(**arrays)
+    board._games = unpack(attributes["_games"])
     return board

@@ -1,6 +1,7 @@
 """What each client says, in its order and its spelling, and what it can read of the answers.
 
-The dialogues follow the clients' sources. Two clients are there themselves: see test_sabaki.py and test_katrain.py.
+The dialogues are written from what is known of each client's habits, not recorded from the clients themselves. Two
+clients speak for themselves elsewhere: Sabaki in test_sabaki.py, KaTrain in test_katrain.py.
 """
 
 import json

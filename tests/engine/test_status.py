@@ -55,6 +55,7 @@ NEUTRAL_POINTS = """
 . . . X . O . . .
 . . . X . O . . .
 """
+NEUTRAL_POINTS_OWNED = NEUTRAL_POINTS.replace(". O . X O O", ". X . X O O")
 
 
 class Owned:
@@ -92,7 +93,7 @@ def test_seki(drawing, seki):
 
 
 def test_neutral_points_between_living_groups_are_no_seki():
-    found = statuses(NEUTRAL_POINTS, NEUTRAL_POINTS.replace(". O . X O O", ". X . X O O"))
+    found = statuses(NEUTRAL_POINTS, NEUTRAL_POINTS_OWNED)
     assert found["seki"] == set()
     assert found["dead"] == {"B3"}
 
@@ -187,7 +188,7 @@ def test_the_command_lists_every_stone_once():
 @pytest.mark.skipif(GNUGO is None, reason="GNU Go is not installed (apt install gnugo)")
 @pytest.mark.parametrize(
     ("drawing", "owner"),
-    [(NO_EYES, None), (AN_EYE_EACH, None), (NEUTRAL_POINTS, NEUTRAL_POINTS.replace(". O . X O O", ". X . X O O"))],
+    [(NO_EYES, None), (AN_EYE_EACH, None), (NEUTRAL_POINTS, NEUTRAL_POINTS_OWNED)],
 )
 def test_gnugo_says_the_same(drawing, owner):
     board = Board.from_diagram(drawing)

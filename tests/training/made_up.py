@@ -1,8 +1,17 @@
-"""Games made up for tests of what is done with them."""
+"""Games, and batches of positions, made up for tests of what is done with them."""
 
 import numpy as np
+import torch
 
+from mini_alphago.training import LearningSettings
 from mini_alphago.training.records import LIMIT, POLICY_UNIT, Records, join_records
+from mini_alphago.training.samples import Batch
+
+# Nothing but the step: no warm-up, decay, clipping or averaging, and all losses count alike.
+PLAIN = LearningSettings(
+    warmup_steps=0, weight_decay=0.0, clip=0.0, ema=0.0, value_weight=1.0, score_weight=1.0, ownership_weight=1.0,
+    precision="f32",
+)  # fmt: skip
 
 
 def one_game(moves, size=5, *, id=0, version=0, komi=0.5, score=1.5, ending=LIMIT, doubted=0, full=None, seed=0):
@@ -52,3 +61,20 @@ def finish_games(play):
     while play.playing:
         parts.append(play.apply(play.think()))
     return parts
+
+
+def random_batch(rows=16, planes=22, size=5, seed=0):
+    """So many positions with arbitrary planes and targets, some of them of games that were not counted."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def numbers(*shape):
+        return torch.rand(*shape, generator=generator)
+
+    return Batch(
+        planes=numbers(rows, planes, size, size).round(),
+        policy=torch.softmax(4 * numbers(rows, size * size + 1), dim=1),
+        value=numbers(rows).round() * 2 - 1,
+        score=numbers(rows) * 20 - 10,
+        ownership=numbers(rows, size * size).round() * 2 - 1,
+        counted=numbers(rows).round(),
+    )
