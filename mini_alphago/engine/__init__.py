@@ -2,6 +2,7 @@
 
 from . import commands as _commands  # noqa: F401 - registers what clients may ask for
 from . import kata as _kata  # noqa: F401 - likewise
+from . import raw as _raw  # noqa: F401 - likewise
 from .analysis import AnalysisEngine, serve_analysis
 from .clock import Budget, Clock, TimeSystem
 from .gtp import Gtp, GtpError, serve

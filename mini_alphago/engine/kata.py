@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..game import BLACK, Rules
+from ..game import Rules
 from ..game.coords import from_gtp, to_flat, to_gtp
 from ..game.rules import RULE_SETS, get_rules
 from ..mcts.search import RootMove, Search
 from .commands import color, need, set_rules, whole
 from .gtp import Gtp, GtpError, command
 from .player import Choice, EngineSettings
-from .status import legal_policy
 
 _DEFAULT_INTERVAL = 1.0  # seconds between two reports
 _SURE = 1.96
@@ -242,30 +241,6 @@ def _cgos_genmove_analyze(gtp: Gtp, arguments: list[str]) -> None:
     gtp.begin()
     gtp.write(json.dumps({"moves": shown}) + "\n")
     _end_with_move(gtp, player, choice)
-
-
-@command("kata-raw-nn")
-def _raw_nn(gtp: Gtp, arguments: list[str]) -> str:
-    board, size = gtp.engine.board, gtp.engine.board.size
-    answer = gtp.engine.evaluator.evaluate(board.games)
-    white = -1 if board.current_player == BLACK else 1
-    winrate = (1 + white * float(answer.value[0])) / 2
-    lead = 0.0 if answer.score is None else white * float(answer.score[0])
-    policy = legal_policy(board, answer.policy[0])
-    owner = np.zeros(size * size) if answer.ownership is None else white * answer.ownership[0]
-    lines = ["symmetry 0", f"whiteWin {winrate:.6f}", f"whiteLoss {1 - winrate:.6f}", "noResult 0.000000"]
-    lines += [f"whiteLead {lead:.3f}", f"whiteScoreSelfplay {lead:.3f}", "whiteScoreSelfplaySq 0.000"]
-    lines += ["varTimeLeft 0.000", "shorttermWinlossError 0.000", "shorttermScoreError 0.000", "policy"]
-    lines += _rows(policy[:-1], size, 6)
-    lines += [f"policyPass {policy[-1]:.6f}", "whiteOwnership", *_rows(owner, size, 7)]
-    return "\n".join(lines)
-
-
-def _rows(numbers: np.ndarray, size: int, digits: int) -> list[str]:
-    def text(number: float) -> str:
-        return "NAN" if math.isnan(number) else f"{number:.{digits}f}"
-
-    return [" ".join(map(text, row)) for row in numbers.reshape(size, size).tolist()]
 
 
 # --- KataGo's rules and parameters ------------------------------------------------------------------------------------

@@ -62,7 +62,9 @@ class Search:
         self.games, self.size = games, size
         self.rng = np.random.default_rng(seed)
         self._encoding = getattr(evaluator, "encoding", None)
-        has_score = getattr(getattr(evaluator, "config", None), "family", "katago") == "katago"
+        if self._encoding is not None:
+            self._encoding.check_size(size)
+        has_score = getattr(getattr(evaluator, "config", None), "family", "katago") != "tutorial"
         self.options = settings.options(size, has_score)
         self._allocate(self.options.move_limit + 1)
         points = size * size + 1
@@ -266,8 +268,10 @@ class Search:
             )
             rows = np.flatnonzero(leaves.status == NEW)
             if len(rows):
-                kind = self._encoding.kind if self._encoding else NONE
-                encode_batch(self.ends, kind, leaves.reasons, leaves.planes)
+                if self._encoding is None:
+                    encode_batch(self.ends, NONE, rows, leaves.reasons, leaves.planes)
+                else:
+                    self._encoding.write(self.ends, rows, leaves.reasons, leaves.planes)
         if len(rows) == 0:
             return int(self.trees.nodes["visits"][:, 0].sum()) > before  # all descents ended in finished games
         try:

@@ -12,19 +12,18 @@ from .checkpoint import (
     read_description,
     save_checkpoint,
 )
+from .encodings import ENCODINGS, Encoding, encode_board, get_encoding
 from .evaluation import Evaluation
-from .features import ENCODINGS, Encoding, encode_board, get_encoding
 from .presets import NAMED_SIZES, NetworkConfig, katago_config, parse_size, tutorial_config
 
 if TYPE_CHECKING:
     from . import symmetry
+    from .base import Network, NetworkOutput
     from .blocks import GlobalPoolingBlock, PostActivationBlock, ResidualBlock
     from .evaluator import Evaluator
     from .heads import OwnershipHead, PolicyHead, PooledPolicyHead, ScoreHead, ValueHead
     from .network import (
         KataGoNetwork,
-        Network,
-        NetworkOutput,
         PolicyValueNetwork,
         build_network,
         count_flops,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
         create_network,
     )
 else:
-    __getattr__ = lazily(__name__, "evaluator", "network", "blocks", "heads")
+    __getattr__ = lazily(__name__, "evaluator", "network", "base", "blocks", "heads")
 
 __all__ = [
     "ENCODINGS",

@@ -1,7 +1,7 @@
 """Networks on disk: safetensors files that say everything needed to rebuild the network, and can hide no code.
 
 The metadata holds `format` ("mini-alphago"), `version`, and `checkpoint`, a JSON object of `Checkpoint`'s fields.
-The tutorial's `.pt` files, plain state dicts, are read too.
+The tutorial's `.pt` files, plain state dicts, and KataGo's `.bin.gz` and `.txt.gz` are read too.
 """
 
 import contextlib
@@ -20,10 +20,13 @@ from .presets import NetworkConfig, tutorial_config
 if TYPE_CHECKING:  # functions import it when they need it: the description of a network can be had without
     from torch import Tensor, nn
 
-    from .network import Network
+    from .base import Network
 
 FORMAT = "mini-alphago"
 VERSION = 1
+UNKNOWN = -1  # steps
+_KATAGO_ENDS = (".bin.gz", ".txt.gz", ".bin", ".txt")
+_KATAGO_SIZES = tuple(range(7, 20))  # boards that KataGo trains on
 SHIPPED = "shipped"  # in place of a path: the network that comes with the package
 _NETWORKS = Path(__file__).parents[1] / "networks"
 
@@ -39,7 +42,7 @@ class Checkpoint:
     config: NetworkConfig
     board_sizes: tuple[int, ...] = ()  # sizes it was trained on; empty if untrained
     rules: str = "cgos"  # the rule set it was trained under
-    steps: int = 0  # training steps so far
+    steps: int = 0  # training steps so far; UNKNOWN if it was trained elsewhere
     notes: dict[str, Any] = field(default_factory=dict)  # anything else worth keeping, as JSON can hold it
 
 
@@ -72,6 +75,8 @@ def load_checkpoint(path: str | os.PathLike[str]) -> tuple["Network", Checkpoint
     from .network import build_network
 
     path = newest_network(path)
+    if path.name.endswith(_KATAGO_ENDS):
+        return _load_katago(path)
     with _naming(path):
         tensors, checkpoint = _read(path, weights=True)
         network = build_network(checkpoint.config)
@@ -83,6 +88,10 @@ def read_description(path: str | os.PathLike[str]) -> Checkpoint:
     """What a file says of its network, in a moment: as `load_checkpoint`, but the weights are not looked at."""
     path = newest_network(path)
     with _naming(path):
+        if path.name.endswith(_KATAGO_ENDS):
+            from .katago.reader import read_header
+
+            return _katago_checkpoint(*read_header(path))
         return _read(path, weights=False)[1]
 
 
@@ -91,7 +100,7 @@ def _naming(path: Path) -> Iterator[None]:
     """What is wrong in this block is wrong with that file."""
     try:
         yield
-    except CheckpointError as error:
+    except ValueError as error:  # also of a config that no network can have
         raise CheckpointError(f"{path.name}: {error}") from None
 
 
@@ -124,6 +133,20 @@ def _read(path: Path, weights: bool) -> tuple[dict[str, "Tensor"], Checkpoint]:
     if path.suffix in (".pt", ".pth"):  # says nothing of itself but by its weights
         return _read_tutorial_file(path)
     return _read_safetensors(path, weights)
+
+
+def _load_katago(path: Path) -> tuple["Network", Checkpoint]:
+    from .katago.network import KataGoFileNetwork
+    from .katago.reader import read_katago
+
+    description = read_katago(path)
+    with _naming(path):
+        network = KataGoFileNetwork(description)
+    return network, _katago_checkpoint(description.name, network.config)
+
+
+def _katago_checkpoint(name: str, config: NetworkConfig) -> Checkpoint:
+    return Checkpoint(config, _KATAGO_SIZES, "any", UNKNOWN, {"name": name})
 
 
 def _read_safetensors(path: Path, weights: bool) -> tuple[dict[str, "Tensor"], Checkpoint]:
@@ -172,7 +195,7 @@ def _read_tutorial_file(path: Path) -> tuple[dict[str, "Tensor"], Checkpoint]:
         config = tutorial_config(blocks, filters, board_size=size, input_planes=planes)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise CheckpointError("its weights are not those of the tutorial's network") from None
-    return tensors, Checkpoint(config, board_sizes=(size,))
+    return tensors, Checkpoint(config, board_sizes=(size,), steps=UNKNOWN)
 
 
 def _load_weights(network: "nn.Module", tensors: dict[str, "Tensor"]) -> None:
@@ -191,4 +214,6 @@ def _config_of(network: "nn.Module") -> NetworkConfig:
     config = getattr(network, "config", None)
     if not isinstance(config, NetworkConfig):
         raise ValueError(f"a {type(network).__name__} cannot be saved: it has no NetworkConfig")
+    if config.family == "katago-file":
+        raise ValueError("a network from a KataGo file is saved as one: `export_katago` writes it")
     return config

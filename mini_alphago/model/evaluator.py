@@ -12,10 +12,10 @@ import torch
 from ..game import state
 from ..threads import set_threads
 from . import symmetry
+from .base import Network
+from .encodings import Encoding, get_encoding
 from .evaluation import Evaluation
-from .features import Encoding, get_encoding
 from .inference import DTYPES, Backend, CudaGraphBackend, OpenVinoBackend, Precision, Ready, TorchBackend
-from .network import Network
 
 Engine = Literal["auto", "torch", "openvino"]
 
@@ -113,7 +113,8 @@ class Evaluator:
         width = planes.shape[-1]
         if (sizes != width).any():
             return _joined([self._run_averaged_corner(planes[i : i + 1], int(sizes[i])) for i in range(len(sizes))])
-        views = np.concatenate([symmetry.apply(planes, s, width) for s in range(symmetry.COUNT)])
+        drawn = self.encoding.drawn
+        views = np.concatenate([symmetry.apply_encoded(planes, drawn, s) for s in range(symmetry.COUNT)])
         answers = self._run(views, np.tile(sizes, symmetry.COUNT))
 
         def turned_back(part: np.ndarray | None) -> np.ndarray | None:
@@ -136,7 +137,7 @@ class Evaluator:
         width = planes.shape[-1]
         if self.config.board_size is not None:
             return self._run(planes, np.array([size]))  # linear layers know one size: other views mean nothing to it
-        small = self._run_averaged(np.ascontiguousarray(planes[..., :size, :size]), np.array([size]))
+        small = self._run_averaged(self.encoding.corner(planes, size), np.array([size]))
         policy = np.full((1, width * width + 1), -1e4, np.float32)
         policy[:, :-1].reshape(1, width, width)[:, :size, :size] = small.policy[:, :-1].reshape(1, size, size)
         policy[:, -1] = small.policy[:, -1]

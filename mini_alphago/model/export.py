@@ -1,4 +1,4 @@
-"""Networks for other programs: ONNX."""
+"""Networks for other programs: ONNX, and KataGo's own files."""
 
 import contextlib
 import importlib.util
@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from ..files import write_atomically
+from .base import Network
 from .inference import fold
-from .network import Network
 
 _NAMES = ("policy", "value", "score", "ownership")
 
@@ -57,3 +57,14 @@ def export_onnx(network: Network, path: str | os.PathLike[str], board_size: int 
     assert program is not None
     write_atomically(path, program.model_proto.SerializeToString())
     return outputs
+
+
+def export_katago(network: Network, path: str | os.PathLike[str], name: str | None = None) -> None:
+    """Write a network that was trained with the encoding `katago-v7` as KataGo reads it; the same bytes every time.
+
+    `path` ends with `.bin.gz`, `.txt.gz`, `.bin` or `.txt`. name: what KataGo calls it. ValueError for other networks.
+    """
+    from .katago.describe import describe
+    from .katago.writer import write_katago
+
+    write_katago(path, describe(network, name))

@@ -1,6 +1,6 @@
-"""What a network sees: the position as planes, compiled, straight from the arrays of a batch of games.
+"""Our own encodings of a position as planes, compiled, straight from the arrays of a batch of games.
 
-Three encodings, all from the view of the player to move:
+All are from the view of the player to move:
 
     tutorial (7)    own stones, opponent's, empty points, last move, the one before, legal moves, Black to move
     alphazero (17)  own and opponent's stones now and 1…7 plies ago, Black to move
@@ -12,20 +12,17 @@ Planes are written as int8, a quarter of the memory to move to a device; plane p
 needs a scale: it is written in half points. Boards smaller than the tensor lie in its upper left corner.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..game import Board, state
+from ..game import state
 from ..game.state import BLACK, EMPTY, KO, LEGAL, RECENT, SCORING_AREA, SUPERKO, Games
 from ..kernel import index, kernel, parallel_kernel, prange
-from ..threads import use_threads
 
 NONE, TUTORIAL, ALPHAZERO, KATAGO = -1, 0, 1, 2
 _MAX_LIBERTIES = 6
 _KOMI_LIMIT = 127  # half points that fit into a byte
-_SMALL_BATCH = 2000  # waking all threads costs more than encoding this many points
 
 
 @kernel
@@ -130,65 +127,13 @@ def encode_game(games: Games, g: int, kind: int, reasons: Any, out: Any) -> None
 
 
 @parallel_kernel
-def encode_batch(games: Games, kind: int, reasons: Any, out: Any) -> None:
-    """The legality map of every game into `reasons` ([games, A] uint8), its planes into `out` unless kind is NONE."""
-    for g in prange(len(reasons)):
-        game = index(g)
-        state.legality_map(games, game, games.info[g].to_move, reasons[g])
+def encode_batch(games: Games, kind: int, wanted: Any, reasons: Any, out: Any) -> None:
+    """For every game of `wanted` its legality map into `reasons` ([games, A] uint8), its planes into `out`.
+
+    If kind is NONE there are no planes.
+    """
+    for i in prange(len(wanted)):
+        g = index(wanted[i])
+        state.legality_map(games, g, games.info[g].to_move, reasons[g])
         if kind != NONE:
-            encode_game(games, game, kind, reasons[g], out[g])
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """One way to turn positions into planes."""
-
-    name: str
-    planes: int
-    kind: int  # which of the compiled encoders
-
-    @property
-    def scale(self) -> np.ndarray:
-        """[planes] float32: what one unit of a plane's bytes means."""
-        scale = np.ones(self.planes, np.float32)
-        if self.kind == KATAGO:
-            scale[20] = 1 / 30  # half points of komi; the plane is komi / 15
-        return scale
-
-    def encode(self, states: Games, out: np.ndarray) -> None:
-        """Write the planes of every game of `states` to `out`, `[games, planes, width, width]`, int8 or float32.
-
-        int8 planes are still to be multiplied by `scale`. `width` is at least the size of every board.
-        """
-        games, planes, width, height = out.shape
-        largest = int(states.info["size"].max())
-        if games != len(states.info) or planes != self.planes or width != height or width < largest:
-            wanted = f"[{len(states.info)}, {self.planes}, {largest} or more, the same]"
-            raise ValueError(f"{self.name} planes of these games do not fit into {list(out.shape)}: it takes {wanted}")
-        compact = out if out.dtype == np.int8 else np.empty(out.shape, np.int8)
-        reasons = np.empty((games, largest * largest + 1), np.uint8)
-        with use_threads(1 if games * width * width < _SMALL_BATCH else None):
-            encode_batch(states, self.kind, reasons, compact.reshape(games, planes, width * width))
-        if compact is not out:
-            np.multiply(compact, self.scale[:, None, None], out=out)
-
-
-ENCODINGS = {
-    "tutorial": Encoding("tutorial", 7, TUTORIAL),
-    "alphazero": Encoding("alphazero", 17, ALPHAZERO),
-    "katago": Encoding("katago", 22, KATAGO),
-}
-
-
-def get_encoding(name: str) -> Encoding:
-    """The encoding of that name. ValueError if there is none."""
-    if name not in ENCODINGS:
-        raise ValueError(f"unknown encoding {name!r}: known are {', '.join(ENCODINGS)}")
-    return ENCODINGS[name]
-
-
-def encode_board(board: Board) -> np.ndarray:
-    """The tutorial's seven planes of a board, float32 `[7, size, size]`."""
-    out = np.empty((1, 7, board.size, board.size), np.float32)
-    ENCODINGS["tutorial"].encode(board.games, out)
-    return out[0]
+            encode_game(games, g, kind, reasons[g], out[g])

@@ -15,9 +15,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
+from .base import Network
 from .blocks import GlobalPoolingBlock, PostActivationBlock, ResidualBlock
 from .heads import OwnershipHead, PolicyHead, PooledPolicyHead, ScalarHead
-from .network import KataGoNetwork, Network, PolicyValueNetwork
+from .katago import parts
+from .network import KataGoNetwork, PolicyValueNetwork
 
 Precision = Literal["f32", "bf16", "f16"]
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
@@ -34,6 +36,9 @@ _FOLDABLE: dict[type[nn.Module], tuple[tuple[str, str], ...]] = {
     PooledPolicyHead: (("conv", "bn"),),
     ScalarHead: (("conv", "bn"),),
     OwnershipHead: (("conv1", "bn"),),
+    parts.OrdinaryBlock: (("conv1", "bn2"),),
+    parts.PooledBias: (("conv", "bn"),),
+    parts.ValueHead: (("conv", "bn"),),
 }
 
 
@@ -44,6 +49,8 @@ def fold(network: Network) -> Network:
         for kind, pairs in _FOLDABLE.items():
             if isinstance(module, kind):
                 for conv, norm in pairs:
+                    if not isinstance(getattr(module, conv), nn.Conv2d):
+                        continue
                     setattr(module, conv, fuse_conv_bn_eval(getattr(module, conv), getattr(module, norm)))
                     setattr(module, norm, nn.Identity().eval())
     return folded

@@ -1,17 +1,19 @@
 """The two families of networks: the tutorial's `PolicyValueNetwork` and the architecture document's `KataGoNetwork`.
 
-Training and search call `network.outputs(x, mask)`, the same for both: logits, never the log of a softmax. `forward`
-gives what the two documents promise. `network.config` holds all that `build_network` needs to make its like.
+Training and search call `network.outputs(x, mask)`, the same for both. `forward` gives what the two documents promise.
+KataGo's own, with its inputs and its exact architecture, is in `katago/network.py`.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .base import Network, NetworkOutput, check_board, check_planes
 from .blocks import (
+    BoardMask,
     GlobalPoolingBlock,
     MaskedBatchNorm2d,
     PostActivationBlock,
@@ -35,16 +37,7 @@ from .heads import (
 from .presets import Heads, NetworkConfig, katago_config, tutorial_config
 
 
-class NetworkOutput(NamedTuple):
-    """What a network says of a batch of positions, for the player to move; float32 also from half-precision weights."""
-
-    policy: Tensor  # [B, N² + 1] logits, pass last; OFF_BOARD_LOGIT at points off the board
-    value: Tensor  # [B] in [−1, 1]
-    score: Tensor | None  # [B] points; None if the network has no such head
-    ownership: Tensor | None  # [B, N²] in [−1, 1], 0 off the board; None likewise
-
-
-class PolicyValueNetwork(nn.Module):
+class PolicyValueNetwork(Network):
     """The tutorial's dual-head network, for one board size: post-activation blocks, linear layers over all points.
 
     Its state dict has the tutorial's names, less the convolutions' biases, which the batch norms make idle. A state
@@ -72,26 +65,20 @@ class PolicyValueNetwork(nn.Module):
         small_(self.value_fc2)
         self.register_load_state_dict_pre_hook(_absorb_conv_biases)  # type: ignore[no-untyped-call]
 
-    def outputs(self, x: Tensor, mask: Tensor | None = None) -> NetworkOutput:
-        """Planes [B, C, N, N], N the network's board size → NetworkOutput with neither score nor ownership.
+    def outputs_and_trunk(self, x: Tensor, mask: Tensor | None = None) -> tuple[NetworkOutput, Tensor]:
+        """See Network; N is the network's board size, and there is neither score nor ownership.
 
-        mask [B, 1, N, N] is true on the board, None if boards fill the tensor. Linear layers know each point by its
-        place, so a smaller board, unlike in a network with pooled heads, is a game of its own to this network.
+        Linear layers know each point by its place, so a smaller board, unlike in a network with pooled heads, is a game
+        of its own to this network.
         """
-        return self.answers(self.trunk(x, mask), mask)
-
-    def trunk(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Planes [B, C, N, N] → what all heads look at, [B, filters, N, N]."""
-        _check_planes(x, self.config)
+        check_planes(x, self.config)
         board = board_mask(mask)
         x = activate(self.bn_input, self.conv_input(clear_off_board(x, board)), board)
         for block in self.residual_blocks:
             x = block(x, board)
-        return x
+        return self._answers(x, board), x
 
-    def answers(self, x: Tensor, mask: Tensor | None = None) -> NetworkOutput:
-        """What the heads say of the trunk's features."""
-        board = board_mask(mask)
+    def _answers(self, x: Tensor, board: BoardMask | None) -> NetworkOutput:
         policy: Tensor = self.policy_fc(activate(self.policy_bn, self.policy_conv(x), board).flatten(1))
         value: Tensor = self.value_fc1(activate(self.value_bn, self.value_conv(x), board).flatten(1))
         value = full_precision(self.value_fc2(F.relu(value, inplace=True)))
@@ -119,7 +106,7 @@ def create_network(board_size: int = 9) -> PolicyValueNetwork:
     return PolicyValueNetwork(board_size=board_size, input_channels=7, num_filters=64, num_blocks=4)
 
 
-class KataGoNetwork(nn.Module):
+class KataGoNetwork(Network):
     """The architecture document's network: pre-activation blocks, some of which pool globally, and four heads.
 
     heads: `pooled` for all board sizes, `fc` for `board_size` only.
@@ -173,32 +160,25 @@ class KataGoNetwork(nn.Module):
         self.score_head = ScoreHead(channels, config.board_size, scalar_channels, hidden)
         self.ownership_head = OwnershipHead(channels, head)
 
-    def outputs(self, x: Tensor, mask: Tensor | None = None) -> NetworkOutput:
-        """Planes [B, C, N, N] → NetworkOutput; mask [B, 1, N, N] is true on the board, None if boards fill the tensor.
+    def outputs_and_trunk(self, x: Tensor, mask: Tensor | None = None) -> tuple[NetworkOutput, Tensor]:
+        """See Network.
 
         With pooled heads a board gives the same answers alone and masked in a larger tensor, in training too if all
         boards of the batch are the same.
         """
-        return self.answers(self.trunk(x, mask), mask)
-
-    def trunk(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Planes [B, C, N, N] → what all heads look at, [B, channels, N, N]."""
-        _check_planes(x, self.config)
+        check_planes(x, self.config)
         board = board_mask(mask)
         x = activate(self.initial_bn, self.initial_conv(clear_off_board(x, board)), board)
         for block in self.blocks:
             x = block(x, board)
-        return activate(self.final_bn, x, board)
-
-    def answers(self, x: Tensor, mask: Tensor | None = None) -> NetworkOutput:
-        """What the heads say of the trunk's features."""
-        board = board_mask(mask)
-        return NetworkOutput(
+        x = activate(self.final_bn, x, board)
+        answers = NetworkOutput(
             policy=self.policy_head(x, board),
             value=self.value_head(x, board).squeeze(1),
             score=self.score_head(x, board).squeeze(1),
             ownership=self.ownership_head(x, board),
         )
+        return answers, x
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
         """Planes [B, C, N, N] → what the document names, for the player to move.
@@ -217,25 +197,12 @@ class KataGoNetwork(nn.Module):
         }
 
 
-Network = PolicyValueNetwork | KataGoNetwork
-
-
-def _check_planes(x: Tensor, config: NetworkConfig) -> None:
-    # Shapes are known without waiting for the device, and compiling removes the check.
-    planes, height, width = x.shape[1:]
-    if planes != config.input_planes:
-        raise ValueError(f"this network takes {config.input_planes} planes ({config.encoding}), not {planes}")
-    _check_board(height, width, config)
-
-
-def _check_board(height: int, width: int, config: NetworkConfig) -> None:
-    if height != width or (config.board_size is not None and width != config.board_size):
-        size = config.board_size or "N"
-        raise ValueError(f"this network takes boards of {size}×{size}, not {height}×{width}")
-
-
 def build_network(config: NetworkConfig) -> Network:
     """A new, untrained network of this shape; its `config` equals the one given."""
+    if config.encoding.startswith("katago-v7"):
+        from .katago.fresh import build_katago  # which imports from here
+
+        return build_katago(config)
     if config.family == "tutorial":
         assert config.board_size is not None
         return PolicyValueNetwork(config.board_size, config.input_planes, config.channels, config.blocks)
@@ -263,7 +230,7 @@ def count_flops(network: Network, board_size: int) -> int:
     Read off the layers' shapes, so a network on the `meta` device will do, and no size needs memory:
     `with torch.device("meta"): count_flops(build_network(config), 19)`. ValueError if fc heads fit another board size.
     """
-    _check_board(board_size, board_size, network.config)
+    check_board(board_size, board_size, network.config)
     points = board_size * board_size
     multiply_adds = 0
     for layer in network.modules():  # each is used once for a position, and convolutions keep the board's size

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from ..game.state import MAX_SIZE, MIN_SIZE
-from .features import ENCODINGS
+from .encodings import ENCODINGS
 
-Family = Literal["tutorial", "katago"]
+Family = Literal["tutorial", "katago", "katago-file"]
 Heads = Literal["fc", "pooled"]
 
 NAMED_SIZES = ("b4c64", "b6c96", "b10c128", "b18c384", "b40c256", "b60c320")
@@ -63,10 +63,11 @@ def default_head_channels(channels: int) -> int:
 class NetworkConfig:
     """Everything that fixes a network's shape: `build_network` makes one whose state dict has the same keys and shapes.
 
-    family: `tutorial` (post-activation, policy and value) or `katago` (pre-activation, pooling, four heads).
+    family: `tutorial` (post-activation, policy and value) or `katago` (pre-activation, pooling, four heads);
+        `katago-file` is a network that only its KataGo file describes, whose like cannot be built.
     heads: `fc`, linear layers over all points, for one board size; `pooled`, any size with the same weights.
     board_size: the one size that `fc` heads fit, None for `pooled` heads.
-    encoding: what the planes mean: `tutorial`, `alphazero`, `katago`, or `custom` if only the caller knows.
+    encoding: what the planes mean, one of ENCODINGS, or `custom` if only the caller knows.
     pooling_blocks: the blocks, counted from 1, that pool globally; katago only.
     pool_channels: how many channels each of them pools; 0 exactly if there are none.
     head_channels: channels of the 1×1 convolutions of pooled heads and of ownership; 0 in the tutorial's network.
@@ -150,8 +151,9 @@ def _check_choice(name: str, value: object, allowed: Sequence[str]) -> None:
 
 
 def encoding_of(planes: int) -> str:
-    """The encoding that has this many planes, or `custom`."""
-    return next((name for name, count in ENCODING_PLANES.items() if count == planes), "custom")
+    """The encoding of our own that has this many planes, or `custom`."""
+    own = ("tutorial", "alphazero", "katago")
+    return next((name for name in own if ENCODING_PLANES[name] == planes), "custom")
 
 
 def tutorial_config(
@@ -180,11 +182,15 @@ def katago_config(
     pool_channels: int | None = None,
     head_channels: int | None = None,
     value_hidden: int | None = None,
+    encoding: str | None = None,
 ) -> NetworkConfig:
     """The KataGo-style network of this size; None takes the default for the size, `pooling_blocks=()` is no pooling.
 
-    board_size counts for `fc` heads only. ValueError if there is no such network.
+    board_size counts for `fc` heads only. encoding: None for the one that has so many planes. ValueError if there is
+    no such network.
     """
+    if encoding is not None:
+        input_planes = ENCODING_PLANES[encoding]
     _check_size(blocks, channels)
     pooling = default_pooling_blocks(blocks) if pooling_blocks is None else tuple(pooling_blocks)
     if pool_channels is None:
@@ -199,10 +205,16 @@ def katago_config(
         channels=channels,
         heads=heads,
         board_size=board_size if heads == "fc" else None,
-        encoding=encoding_of(input_planes),
+        encoding=encoding or encoding_of(input_planes),
         input_planes=input_planes,
         pooling_blocks=pooling,
         pool_channels=pool_channels,
         head_channels=head_channels,
         value_hidden=value_hidden,
     )
+
+
+def katago_file_config(blocks: int, channels: int, pass_alive_suicide: bool) -> NetworkConfig:
+    """What is to be said of a network from a KataGo file; its like cannot be built."""
+    encoding = "katago-v7-suicide" if pass_alive_suicide else "katago-v7"
+    return replace(katago_config(blocks, channels, pooling_blocks=(), encoding=encoding), family="katago-file")

@@ -53,6 +53,12 @@ def apply(array: np.ndarray, symmetry: int, size: int) -> np.ndarray:
     return array[..., source[: array.shape[-1]]]
 
 
+def apply_encoded(planes: np.ndarray, drawn: int, symmetry: int) -> np.ndarray:
+    """`apply` for encoded positions `[..., planes, size, size]`: planes from `drawn` on hold numbers, and stay."""
+    moved = apply(planes[..., :drawn, :, :], symmetry, planes.shape[-1])
+    return np.concatenate((moved, planes[..., drawn:, :, :]), axis=-3)
+
+
 def apply_planes(planes: Tensor, symmetry: int) -> Tensor:
     """`apply` for a tensor of square planes `[..., size, size]`; a view where possible."""
     if symmetry & 1:

@@ -41,21 +41,23 @@ class NetworkSettings:
     """Blocks and channels: b4c64, b6c96, b10c128, … up to 40 blocks; `mini-alphago models` lists what they cost."""
     family: Literal["katago", "tutorial"] = "katago"
     """`katago` has four heads, global pooling and fits every board; `tutorial` is the tutorial's policy and value."""
-    encoding: Literal["katago", "alphazero", "tutorial"] = "katago"
-    """What the network sees: 22, 17 or 7 planes."""
+    encoding: Literal["katago", "alphazero", "tutorial", "katago-v7"] = "katago"
+    """What the network sees: 22, 17 or 7 planes; katago-v7 is KataGo's own inputs and network, for KataGo to read."""
 
     def __post_init__(self) -> None:
         parse_size(self.size)
         _check_choice("family", self.family, ("katago", "tutorial"))
-        _check_choice("encoding", self.encoding, tuple(ENCODINGS))
+        _check_choice("encoding", self.encoding, ("katago", "alphazero", "tutorial", "katago-v7"))
+        if self.encoding == "katago-v7" and self.family != "katago":
+            raise ValueError("encoding katago-v7 is for networks of family katago")
 
     def config(self, board_size: int) -> NetworkConfig:
         """The network to build for boards of this size."""
         blocks, channels = parse_size(self.size)
-        planes = ENCODINGS[self.encoding].planes
         if self.family == "tutorial":
+            planes = ENCODINGS[self.encoding].planes
             return tutorial_config(blocks, channels, board_size=board_size, input_planes=planes)
-        return katago_config(blocks, channels, input_planes=planes)
+        return katago_config(blocks, channels, encoding=self.encoding)
 
 
 @dataclass(frozen=True)
@@ -278,7 +280,7 @@ class TrainingConfig:
         })  # fmt: skip
         if not isinstance(self.device, str):
             raise ValueError(f"device is {self.device!r}: it is auto, cpu, cuda, cuda:1, … or mps")
-        if self.self_play.komi_spread and self.network.encoding != "katago":
+        if self.self_play.komi_spread and not self.network.encoding.startswith("katago"):
             raise ValueError(
                 f"komi_spread needs a network that sees komi: encoding katago, not {self.network.encoding}"
             )

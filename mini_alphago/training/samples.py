@@ -11,7 +11,6 @@ from ..game.rules import write_rules
 from ..game.state import BLACK, Games
 from ..kernel import index, parallel_kernel, prange
 from ..model import Encoding, symmetry
-from ..model.features import encode_game
 from .endings import replay_moves
 from .records import POLICY_UNIT, RESIGNED, Records
 
@@ -38,18 +37,19 @@ class Batch(NamedTuple):
 
 
 @parallel_kernel
-def _replay_all(
-    games: Games, kind: int, moves: Any, first: Any, count: Any, reasons: Any, planes: Any, views: Any, out: Any
-) -> None:
-    """Row b: play `count[b]` moves from `first[b]` on, encode, and write the planes as `views[b]` ([N²]) turns them."""
+def _replay_all(games: Games, moves: Any, first: Any, count: Any) -> None:
+    """In game b play `count[b]` moves from `first[b]` on."""
     for b in prange(len(count)):
-        row = index(b)
-        replay_moves(games, row, moves[first[b] : first[b] + count[b]])
-        state.legality_map(games, row, games.info[row].to_move, reasons[row])
-        encode_game(games, row, kind, reasons[row], planes[row])
+        replay_moves(games, index(b), moves[first[b] : first[b] + count[b]])
+
+
+@parallel_kernel
+def _turn_all(planes: Any, drawn: int, views: Any, out: Any) -> None:
+    """Write the planes of row b as `views[b]` ([N²]) turns them; from `drawn` on they are no pictures, and stay."""
+    for b in prange(len(out)):
         for plane in range(out.shape[1]):
             for point in range(out.shape[2]):
-                out[row, plane, point] = planes[row, plane, views[row, point]]
+                out[b, plane, point] = planes[b, plane, views[b, point] if plane < drawn else point]
 
 
 class SampleMaker:
@@ -74,10 +74,9 @@ class SampleMaker:
         sources = symmetry.inverse_table(size)[views]  # [B, N² + 1]
         out = np.empty((len(game), self.encoding.planes, size * size), np.int8)
         self._games.info["komi"] = records.komi[game]
-        _replay_all(
-            self._games, self.encoding.kind, records.move, records.first[game], at, self._reasons, self._planes,
-            sources[:, :-1].copy(), out,
-        )  # fmt: skip
+        _replay_all(self._games, records.move, records.first[game], at)
+        self.encoding.write(self._games, np.arange(len(game)), self._reasons, self._planes)
+        _turn_all(self._planes, self.encoding.drawn, sources[:, :-1].copy(), out)
         sign = np.where(self._games.info["to_move"] == BLACK, 1, -1).astype(np.float32)
         result = np.sign(records.score[game]) * sign
         value = (1 - search_value) * result + search_value * records.value[rows]

@@ -174,8 +174,7 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         # No cache of rounded weights: a captured step must round them each time.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16, cache_enabled=False):
-            trunk = self.network.trunk(planes.contiguous(memory_format=torch.channels_last))
-            out = self.network.answers(trunk)
+            out, trunk = self.network.outputs_and_trunk(planes.contiguous(memory_format=torch.channels_last))
             reply = self.reply_head(trunk) if self.reply_head else None
         parts = losses(out, batch, self.settings, reply)
         parts["total_loss"].backward()  # type: ignore[no-untyped-call]

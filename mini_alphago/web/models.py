@@ -43,7 +43,7 @@ class Models:
             name = path.parent.parent.resolve().name if Path(model).is_dir() else path.stem
             if model == SHIPPED:
                 name = "mini-alphago"
-            trained = checkpoint.steps > 0 or path.suffix in (".pt", ".pth")
+            trained = checkpoint.steps != 0
             self._fixed.append(Model(name, name, trained, checkpoint.board_sizes, path))
         self._loaded: OrderedDict[Path, Evaluator] = OrderedDict()
 

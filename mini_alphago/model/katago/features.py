@@ -15,10 +15,13 @@ The rest (7, 8, 20, 21; 12, 13, 15–17) stays zero: it tells of the second stag
 button and of unequal playouts, which do not occur here. What `Games` does not hold follows from what it does: two
 passes end the game, and it is by rules with superko of positions alone that passing first is a risk (elsewhere players
 agree on dead stones, and KataGo's networks are then not shown the pass).
+
+The global inputs travel as bytes too, at the front of one more plane, the last: `read_numbers` gives them back.
 """
 
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 
 from ...game import scoring, state
@@ -35,15 +38,17 @@ from ...game.state import (
     Games,
 )
 from ...kernel import index, kernel, parallel_kernel, prange
-from ...threads import use_threads
 from ..features import spread
 from .areas import full_area, taxed_area
 from .ladders import LadderRoom, Stacks, find_ladders, new_ladder_room
 
 PLANES, GLOBALS = 22, 19
+_BYTES = GLOBALS + 1  # one for each input, and a second for komi
+SMALLEST = 5  # the smallest board with so many points
+_KOMI = 5
+_HIGH = 128  # what a unit of komi's second byte is worth
 TAX_BY_RULES, TAX_NONE, TAX_SEKI, TAX_ALL = -1, 0, 1, 2
 _HISTORY = 5
-_SMALL_BATCH = 400  # waking all threads costs more than encoding this many points, which take a microsecond each
 
 
 class Room(NamedTuple):
@@ -52,13 +57,45 @@ class Room(NamedTuple):
     ladders: LadderRoom
     scratch: scoring.Scratch  # with one more axis in front, [R]
     owner: np.ndarray  # [R, 2, A] int8
+    row: np.ndarray  # [R, GLOBALS] float32
 
 
 def new_room(threads: int, size: int) -> Room:
     """Room for so many threads and boards of up to that size."""
     points = size * size + 1
     scratch = scoring.Scratch(*(np.stack([array] * threads) for array in scoring.new_scratch(points)))
-    return Room(new_ladder_room(threads, size), scratch, np.zeros((threads, 2, points), np.int8))
+    owner, row = np.zeros((threads, 2, points), np.int8), np.zeros((threads, GLOBALS), np.float32)
+    return Room(new_ladder_room(threads, size), scratch, owner, row)
+
+
+def _decoding() -> np.ndarray:
+    """[_BYTES, GLOBALS] float32: what each byte adds to the inputs."""
+    table = np.zeros((_BYTES, GLOBALS), np.float32)
+    units = {_KOMI: 1 / 40, 7: 0.5, 18: 0.5}  # komi is in half points
+    for i in range(GLOBALS):
+        table[i, i] = units.get(i, 1.0)
+    table[GLOBALS, _KOMI] = _HIGH / 40
+    return table
+
+
+DECODING = _decoding()
+"""Bytes · DECODING = global inputs; see `read_numbers`."""
+
+
+def read_numbers(plane: np.ndarray) -> np.ndarray:
+    """The global inputs [B, GLOBALS] float32 in the last planes [B, width, width]."""
+    return plane.reshape(len(plane), -1)[:, :_BYTES].astype(np.float32) @ DECODING
+
+
+@kernel
+def _write_numbers(row: Any, plane: Any) -> None:
+    """The reverse, for one row and one flat plane."""
+    plane[:] = 0
+    for i in range(GLOBALS):
+        plane[i] = round(2 * row[i]) if i in (7, 18) else round(row[i])
+    half_points = round(40 * row[_KOMI])
+    plane[_KOMI] = half_points % _HIGH
+    plane[GLOBALS] = half_points // _HIGH
 
 
 @kernel
@@ -136,7 +173,7 @@ def _encode_rules(games: Games, g: int, tax: int, row: Any) -> None:
     """Inputs 5 to 11 and 18."""
     info = games.info[g]
     area = info.size * info.size
-    komi = np.float64(info.komi)
+    komi = np.round(2 * np.float64(info.komi)) / 2  # to half points, as KataGo allows no other
     if info.scoring == SCORING_TERRITORY:  # the stones each player has put down make up for an area score
         komi += info.white_prisoners - info.black_prisoners
         for point in range(area):
@@ -234,10 +271,8 @@ def _encode_area(games: Games, g: int, tax: int, suicide: int, room: Room, r: in
 
 
 @kernel
-def encode_game(
-    games: Games, g: int, tax: int, suicide: int, reasons: Any, room: Room, r: int, out: Any, row: Any
-) -> None:
-    """Write the planes of game `g` to `out` ([22, width²] int8) and its inputs to `row` ([19] float32).
+def encode_game(games: Games, g: int, tax: int, suicide: int, reasons: Any, room: Room, r: int, out: Any) -> None:
+    """Write the planes of game `g` and its global inputs to `out` ([23, width²] int8).
 
     tax: TAX_NONE, TAX_SEKI or TAX_ALL, or TAX_BY_RULES: seki by territory, none by area. suicide: 1 if pass-alive life
     reckons with suicide even where it is illegal. reasons: the `legality_map` of the player to move.
@@ -246,6 +281,7 @@ def encode_game(
     area = info.size * info.size
     if tax == TAX_BY_RULES:
         tax = TAX_SEKI if info.scoring == SCORING_TERRITORY else TAX_NONE
+    row = room.row[r]
     row[:] = 0
     out[:, :area] = 0
     for i in range(area):
@@ -263,15 +299,17 @@ def encode_game(
     if area < out.shape[1]:
         for plane in range(PLANES):
             spread(out[plane], info.size)
+    _write_numbers(row, out[PLANES])
 
 
 @kernel
 def _encode_share(
-    games: Games, tax: int, suicide: int, reasons: Any, room: Room, r: int, planes: Any, rows: Any
+    games: Games, tax: int, suicide: int, wanted: Any, reasons: Any, room: Room, r: int, planes: Any
 ) -> None:
-    for g in range(r, len(reasons), len(room.owner)):
+    for i in range(r, len(wanted), len(room.owner)):
+        g = wanted[i]
         state.legality_map(games, g, games.info[g].to_move, reasons[g])
-        encode_game(games, g, tax, suicide, reasons[g], room, r, planes[g], rows[g])
+        encode_game(games, g, tax, suicide, reasons[g], room, r, planes[g])
 
 
 @parallel_kernel
@@ -279,64 +317,41 @@ def _encode_all(
     games: Games,
     tax: int,
     suicide: int,
+    wanted: Any,
     reasons: Any,
     boards: Games,
     stacks: Stacks,
     scratch: scoring.Scratch,
     owner: Any,
+    row: Any,
     planes: Any,
-    rows: Any,
 ) -> None:
     for r in prange(len(owner)):  # a tuple within a tuple does not pass through prange: the room is put together here
-        room = Room(LadderRoom(boards, stacks), scratch, owner)
-        _encode_share(games, tax, suicide, reasons, room, index(r), planes, rows)
-
-
-def encode_batch(
-    games: Games, tax: int, suicide: int, reasons: np.ndarray, room: Room, planes: np.ndarray, rows: np.ndarray
-) -> None:
-    """`encode_game` for the first games of a batch, as many as `reasons` ([games, A] uint8) has rows; fills that too.
-
-    room: for as many threads as are to work. planes: [games, 22, width²] int8. rows: [games, 19] float32.
-    """
-    _encode_all(games, tax, suicide, reasons, *room.ladders, room.scratch, room.owner, planes, rows)
+        room = Room(LadderRoom(boards, stacks), scratch, owner, row)
+        _encode_share(games, tax, suicide, wanted, reasons, room, index(r), planes)
 
 
 class FeaturesV7:
     """KataGo's input features version 7 of whole batches; keeps the room to work in. Not for two threads at once."""
-
-    planes, globals = PLANES, GLOBALS
 
     def __init__(self, tax: int = TAX_BY_RULES, pass_alive_suicide: bool = False) -> None:
         """How `encode_game` takes `tax` and `suicide`; the second stands in a network's file."""
         self.tax, self.pass_alive_suicide = tax, pass_alive_suicide
         self._room: Room | None = None
 
-    def encode(self, states: Games, planes: np.ndarray, rows: np.ndarray) -> None:
-        """Write every game's planes, `[games, 22, width, width]` int8 or float32, and rows, `[games, 19]` float32.
+    def write(self, states: Games, wanted: np.ndarray, reasons: np.ndarray, out: np.ndarray) -> None:
+        """`encode_game` for every game of `wanted` ([W] int64); its legality map goes to `reasons` ([games, A] uint8).
 
-        `width` is at least the size of every board; a smaller one lies in the upper left corner.
+        out: [games, 23, width²] int8. Works in as many threads as Numba may use now.
         """
-        games, count, width, height = planes.shape
-        largest = int(states.info["size"].max())
-        if (games, count, rows.shape) != (len(states.info), PLANES, (games, GLOBALS)) or width != height:
-            raise ValueError(f"{len(states.info)} games do not fit into {list(planes.shape)} and {list(rows.shape)}")
-        if width < largest:
-            raise ValueError(f"a board of size {largest} does not fit into planes of width {width}")
-        compact = planes if planes.dtype == np.int8 else np.empty(planes.shape, np.int8)
-        reasons = np.empty((games, largest * largest + 1), np.uint8)
-        with use_threads(1 if games * width * width < _SMALL_BATCH else None):
-            room = self.room(games, largest)
-            flat = compact.reshape(games, PLANES, width * width)
-            encode_batch(states, self.tax, int(self.pass_alive_suicide), reasons, room, flat, rows)
-        if compact is not planes:
-            planes[:] = compact
+        room = self._get_room(int(states.info["size"].max()))
+        _encode_all(
+            states, self.tax, int(self.pass_alive_suicide), wanted, reasons,
+            *room.ladders, room.scratch, room.owner, room.row, out,
+        )  # fmt: skip
 
-    def room(self, games: int, size: int) -> Room:
-        """Room for `encode_batch` on that many games, in as many threads as Numba may use now."""
-        import numba
-
-        threads = min(games, numba.get_num_threads())
-        if self._room is None or len(self._room.owner) != threads or self._room.owner.shape[2] <= size * size:
+    def _get_room(self, size: int) -> Room:
+        threads = numba.get_num_threads()
+        if self._room is None or len(self._room.owner) < threads or self._room.owner.shape[2] <= size * size:
             self._room = new_room(threads, size)
         return self._room

@@ -1,38 +1,18 @@
-"""What a KataGo network computes, in PyTorch, and what its numbers mean.
+"""What a KataGo network computes, and what its numbers mean."""
 
-Convolutions that read the same input are one, and a norm stands right behind its convolution, before the pooled bias:
-the same function in fewer steps, as in our own `GlobalPoolingBlock`.
-"""
+from typing import NamedTuple
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
-
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from ..blocks import BoardMask, MaskedBatchNorm2d, board_mask, clear_off_board, global_pool, normalize, width_scale
-from ..heads import OFF_BOARD_LOGIT, full_precision
+from ..base import Network, NetworkOutput, check_planes
+from ..blocks import BoardMask, board_mask, clear_off_board
+from ..presets import NetworkConfig, katago_file_config
 from . import description as told
-from .layers import Activation, Conv, Norm
-
-Layer = TypeVar("Layer", bound=nn.Module)
-
-
-def _identity(x: Tensor, inplace: bool = False) -> Tensor:
-    return x
-
-
-# All are 0 at 0, so what is clear off the board stays so.
-_FUNCTIONS: dict[Activation, Callable[..., Tensor]] = {
-    "identity": _identity,
-    "relu": F.relu,
-    "mish": F.mish,
-    "silu": F.silu,
-}
-
-_USED_POLICIES = 2  # the ordinary and the optimistic
+from .features import DECODING, PLANES
+from .metadata import profile_row, with_area
+from .parts import MetadataEncoder, PolicyHead, ValueHead, activate_as, make_blocks, make_conv, make_linear, make_norm
 
 
 class RawOutput(NamedTuple):
@@ -59,174 +39,40 @@ class Values(NamedTuple):
     ownership: Tensor  # [B, H·W] in [−1, 1], 1 where the point will be the player's; 0 off the board
 
 
-class OrdinaryBlock(nn.Module):
-    """Norm, activation, convolution, twice, and add."""
+OPTIMISM = 0.2
+"""The share of the optimistic policy, where there is one, in the policy that is searched: KataGo's at the root."""
 
-    def __init__(self, block: told.OrdinaryBlock) -> None:
-        super().__init__()
-        self.act1, self.act2 = block.pre.act.kind, block.mid.act.kind
-        self.bn1 = _norm(block.pre.norm)
-        self.conv1 = _conv(block.conv1)
-        self.bn2 = _norm(block.mid.norm)
-        self.conv2 = _conv(block.conv2)
-
-    def forward(self, x: Tensor, board: BoardMask | None = None) -> Tensor:
-        """[B, C, H, W] → the same; what stands off the board is neither used nor cleared."""
-        out = self.conv1(_activate(self.bn1, self.act1, x, board))
-        return x + self.conv2(_activate(self.bn2, self.act2, out, board))
+PROFILE = "rank_9d"
+"""Who plays, to networks that want to know."""
 
 
-class SideBySide(nn.Module):
-    """Convolutions of different sizes that read the same input: no known network has any, but a file may."""
+class KataGoFileNetwork(Network):
+    """A network of exactly KataGo's architecture, in float32 on the CPU, in eval mode.
 
-    def __init__(self, *convs: Conv) -> None:
-        super().__init__()
-        self.convs = nn.ModuleList(_conv(conv) for conv in convs)
+    To training and search it is like any other: its planes are those of `katago-v7`, the last of which holds the global
+    inputs. `forward` and `values` are KataGo's own view of it.
+    """
 
-    def forward(self, x: Tensor) -> Tensor:
-        """[B, C, H, W] → the outputs of all, one behind the other."""
-        return torch.cat([conv(x) for conv in self.convs], dim=1)
+    decoding: Tensor
+    profile: Tensor
 
-
-class PooledBias(nn.Module):
-    """A convolution some of whose channels are pooled over the board into a bias on the others."""
-
-    def __init__(self, part: told.PoolingBlock | told.PolicyHead) -> None:
-        super().__init__()
-        self.act, self.pool_act = part.mid.act.kind, part.pool.act.kind
-        self.local = part.local.outputs
-        # Padded to one size, two kernels could take far more memory than the file that has them.
-        alike = part.local.weights.shape[:2] == part.pooled.weights.shape[:2]
-        self.conv = _conv(part.local, part.pooled) if alike else SideBySide(part.local, part.pooled)
-        self.bn = _norm(part.mid.norm, part.pool.norm)
-        scale, _ = part.mid.norm.scale_and_shift()  # the norm comes before the bias here, which it would scale
-        self.pool_bias = _linear(part.pool_bias.weights * scale)
-
-    def forward(self, x: Tensor, board: BoardMask | None = None) -> tuple[Tensor, Tensor]:
-        """[B, C, H, W] → the other channels [B, local, H, W], zero off the board, and what was pooled [B, 3·G]."""
-        out = normalize(self.bn, self.conv(x), board)
-        pooled = global_pool(_FUNCTIONS[self.pool_act](out[:, self.local :]), board)
-        if self.pool_act == "identity":  # KataGo's maximum starts from −1, below which no other activation goes
-            largest = pooled.shape[1] // 3
-            pooled = torch.cat((pooled[:, :-largest], pooled[:, -largest:].clamp(min=-1.0)), dim=1)
-        out = _FUNCTIONS[self.act](out[:, : self.local] + self.pool_bias(pooled)[:, :, None, None])
-        return clear_off_board(out, board), pooled
-
-
-class PoolingBlock(nn.Module):
-    """An ordinary block whose first convolution hears the whole board."""
-
-    def __init__(self, block: told.PoolingBlock) -> None:
-        super().__init__()
-        self.act1 = block.pre.act.kind
-        self.bn1 = _norm(block.pre.norm)
-        self.pooled = PooledBias(block)
-        self.conv2 = _conv(block.conv2)
-
-    def forward(self, x: Tensor, board: BoardMask | None = None) -> Tensor:
-        """[B, C, H, W] → the same; what stands off the board is neither used nor cleared."""
-        return x + self.conv2(self.pooled(_activate(self.bn1, self.act1, x, board), board)[0])
-
-
-class BottleneckBlock(nn.Module):
-    """Blocks within a block, on fewer channels."""
-
-    def __init__(self, block: told.BottleneckBlock) -> None:
-        super().__init__()
-        self.act1, self.act2 = block.pre.act.kind, block.post.act.kind
-        self.bn1 = _norm(block.pre.norm)
-        self.conv1 = _conv(block.narrow)
-        self.blocks = _blocks(block.blocks)
-        self.bn2 = _norm(block.post.norm)
-        self.conv2 = _conv(block.widen)
-
-    def forward(self, x: Tensor, board: BoardMask | None = None) -> Tensor:
-        """[B, C, H, W] → the same; what stands off the board is neither used nor cleared."""
-        out = self.conv1(_activate(self.bn1, self.act1, x, board))
-        for block in self.blocks:
-            out = block(out, board)
-        return x + self.conv2(_activate(self.bn2, self.act2, out, board))
-
-
-class MetadataEncoder(nn.Module):
-    """Three layers that read who is playing."""
-
-    def __init__(self, encoder: told.MetadataEncoder) -> None:
-        super().__init__()
-        self.act1, self.act2 = encoder.act1.kind, encoder.act2.kind
-        self.fc1 = _linear(encoder.mul1.weights, encoder.bias1.values)
-        self.fc2 = _linear(encoder.mul2.weights, encoder.bias2.values)
-        self.fc3 = _linear(encoder.mul3.weights)
-
-    def forward(self, metadata: Tensor) -> Tensor:
-        """[B, 192] → a bias on the trunk's channels, [B, C]."""
-        out = _FUNCTIONS[self.act1](self.fc1(metadata))
-        bias: Tensor = self.fc3(_FUNCTIONS[self.act2](self.fc2(out)))
-        return bias
-
-
-class PolicyHead(nn.Module):
-    """Logits of moves."""
-
-    def __init__(self, head: told.PolicyHead) -> None:
-        super().__init__()
-        self.pooled = PooledBias(head)
-        self.points = _conv(Conv(head.points.name, head.points.weights[..., :_USED_POLICIES]))
-        layers = head.pass_layers
-        self.pass_act: Activation = "identity" if layers is None else layers.act.kind
-        self.pass_hidden: nn.Module = nn.Identity()
-        if layers is not None:
-            self.pass_hidden = _linear(head.passing.weights, layers.bias.values)
-        last = head.passing if layers is None else layers.mul2
-        self.passing = _linear(last.weights[:, :_USED_POLICIES])
-
-    def forward(self, x: Tensor, board: BoardMask | None = None) -> Tensor:
-        """[B, C, H, W] → [B, 1 or 2, H·W + 1], pass last."""
-        local, pooled = self.pooled(x, board)
-        points = full_precision(self.points(local)).flatten(2)
-        if board is not None:
-            points = points.masked_fill(board.off.flatten(2), OFF_BOARD_LOGIT)
-        passing = self.passing(_FUNCTIONS[self.pass_act](self.pass_hidden(pooled)))
-        return torch.cat((points, full_precision(passing).unsqueeze(2)), dim=2)
-
-
-class ValueHead(nn.Module):
-    """Who wins, by how much, and whose each point will be."""
-
-    def __init__(self, head: told.ValueHead) -> None:
-        super().__init__()
-        self.act1, self.act2 = head.norm.act.kind, head.act2.kind
-        self.conv = _conv(head.conv)
-        self.bn = _norm(head.norm.norm)
-        self.fc1 = _linear(head.mul2.weights, head.bias2.values)
-        weights = np.concatenate((head.value.weights, head.score.weights), axis=1)
-        self.fc2 = _linear(weights, np.concatenate((head.value_bias.values, head.score_bias.values)))
-        self.ownership = _conv(head.ownership)
-
-    def forward(self, x: Tensor, board: BoardMask | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """[B, C, H, W] → value [B, 3], score [B, 4 or 6], ownership [B, H·W]."""
-        out = _activate(self.bn, self.act1, self.conv(x), board)
-        answers = full_precision(self.fc2(_FUNCTIONS[self.act2](self.fc1(value_pool(out, board)))))
-        owner = full_precision(clear_off_board(self.ownership(out), board)).flatten(1)
-        return answers[:, :3], answers[:, 3:], owner
-
-
-class KataGoFileNetwork(nn.Module):
-    """The network that a KataGo file describes, in float32 on the CPU, in eval mode."""
-
-    def __init__(self, network: told.Description) -> None:
+    def __init__(self, network: told.Description, config: NetworkConfig | None = None) -> None:
+        """config: what to build its like from; None for a file, which is its own only description."""
         super().__init__()
         trunk = network.trunk
+        self.config = config or katago_file_config(len(trunk.blocks), trunk.channels, network.pass_alive_suicide)
         self.name, self.version, self.multipliers = network.name, network.version, network.multipliers
-        self.pass_alive_suicide = network.pass_alive_suicide
-        self.initial_conv = _conv(trunk.initial)
-        self.global_inputs = _linear(trunk.globals.weights)
+        self.trunk_sizes, self.pass_alive_suicide = trunk.sizes, network.pass_alive_suicide
+        self.initial_conv = make_conv(trunk.initial)
+        self.global_inputs = make_linear(trunk.globals.weights)
         self.metadata = None if trunk.metadata is None else MetadataEncoder(trunk.metadata)
-        self.blocks = _blocks(trunk.blocks)
+        self.blocks = make_blocks(trunk.blocks)
         self.final_act = trunk.tip.act.kind
-        self.final_bn = _norm(trunk.tip.norm)
+        self.final_bn = make_norm(trunk.tip.norm)
         self.policy_head = PolicyHead(network.policy)
         self.value_head = ValueHead(network.value)
+        self.register_buffer("decoding", torch.from_numpy(DECODING.copy()), persistent=False)
+        self.register_buffer("profile", torch.from_numpy(profile_row(PROFILE)), persistent=False)
         self.eval()
 
     def forward(
@@ -243,18 +89,52 @@ class KataGoFileNetwork(nn.Module):
         if (metadata is None) != (self.metadata is None):
             raise ValueError(f"{self.name} {'takes no metadata' if metadata is not None else 'needs metadata'}")
         board = board_mask(mask)
-        bias = self.global_inputs(global_inputs)
+        return self._answers(self._trunk(spatial, global_inputs, metadata, board), board)
+
+    def outputs_and_trunk(self, x: Tensor, mask: Tensor | None = None) -> tuple[NetworkOutput, Tensor]:
+        """See Network. The value is win − loss, the score is the lead."""
+        check_planes(x, self.config)
+        board = board_mask(mask)
+        numbers, metadata = self._inputs(x, mask)
+        trunk = self._trunk(x[:, :PLANES], numbers, metadata, board)
+        raw = self._answers(trunk, board)
+        can_be_void = _can_be_void(numbers)
+        none = raw.value[:, 2].masked_fill(~can_be_void, -1e4)
+        win, loss, no_result = torch.stack((raw.value[:, 0], raw.value[:, 1], none), dim=1).softmax(dim=1).unbind(1)
+        optimism = OPTIMISM if self.metadata is None else 0.0
+        lead = raw.score[:, 2] * self.multipliers.lead * (1.0 - no_result)
+        return NetworkOutput(mix_policies(raw.policy, optimism), win - loss, lead, torch.tanh(raw.ownership)), trunk
+
+    def explain(self, x: Tensor, mask: Tensor | None = None) -> Values:
+        """All that the network knows of planes [B, 23, N, N]; mask as for `outputs`."""
+        numbers, metadata = self._inputs(x, mask)
+        return self.values(self(x[:, :PLANES], numbers, mask, metadata), _can_be_void(numbers))
+
+    def _inputs(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Global inputs [B, 19] and, for networks that read it, metadata [B, 192]."""
+        numbers = x[:, PLANES].flatten(1)[:, : len(self.decoding)] @ self.decoding
+        return numbers, None if self.metadata is None else with_area(self.profile, x, mask)
+
+    def _trunk(self, spatial: Tensor, numbers: Tensor, metadata: Tensor | None, board: BoardMask | None) -> Tensor:
+        bias = self.global_inputs(numbers)
         if self.metadata is not None:
             bias = bias + self.metadata(metadata)
         x = self.initial_conv(clear_off_board(spatial, board)) + bias[:, :, None, None]
         for block in self.blocks:
             x = block(x, board)
-        x = _activate(self.final_bn, self.final_act, x, board)
+        return activate_as(self.final_bn, self.final_act, x, board)
+
+    def _answers(self, x: Tensor, board: BoardMask | None) -> RawOutput:
         return RawOutput(self.policy_head(x, board), *self.value_head(x, board))
 
     def values(self, raw: RawOutput, can_be_void: Tensor | bool) -> Values:
         """`read_values` of this network's own answers."""
         return read_values(raw, self.version, self.multipliers, can_be_void)
+
+
+def _can_be_void(numbers: Tensor) -> Tensor:
+    """[B] bool: whether a game can end without a result, under a simple ko rule or territory scoring."""
+    return (numbers[:, 6] == 0) | (numbers[:, 9] != 0)
 
 
 def mix_policies(policy: Tensor, optimism: Tensor | float = 0.0) -> Tensor:
@@ -310,65 +190,3 @@ def _errors(value: Tensor, score: Tensor, version: int, by: told.Multipliers) ->
 
 def _softplus(x: Tensor) -> Tensor:
     return F.softplus(x, threshold=40.0)
-
-
-def value_pool(x: Tensor, board: BoardMask | None = None) -> Tensor:
-    """Mean, mean × width scale, mean × (width scale² − 0.1) of each channel: [B, C, H, W] → [B, 3C].
-
-    Off the board `x` must be zero.
-    """
-    mean = x.mean(dim=(2, 3))
-    if board is None:
-        wide = width_scale(x.shape[3])
-        return torch.cat((mean, mean * wide, mean * (wide * wide - 0.1)), dim=1)
-    mean = mean.float() * board.area_scale
-    scale = board.width_scale
-    return torch.cat((mean, mean * scale, mean * (scale.square() - 0.1)), dim=1).to(x.dtype)
-
-
-def _activate(norm: nn.Module, kind: Activation, x: Tensor, board: BoardMask | None) -> Tensor:
-    """The activation of norm(x), zero off the board; may overwrite what `norm` returns."""
-    return _FUNCTIONS[kind](normalize(norm, x, board), inplace=True)
-
-
-def _blocks(blocks: tuple[told.Block, ...]) -> nn.ModuleList:
-    return nn.ModuleList(_block(block) for block in blocks)
-
-
-def _block(block: told.Block) -> nn.Module:
-    if isinstance(block, told.OrdinaryBlock):
-        return OrdinaryBlock(block)
-    return PoolingBlock(block) if isinstance(block, told.PoolingBlock) else BottleneckBlock(block)
-
-
-def _conv(*convs: Conv) -> nn.Conv2d:
-    """One convolution that gives the outputs of all of them; they read the same input, with kernels of one size."""
-    weights = np.concatenate([conv.weights for conv in convs], axis=3).transpose(3, 2, 0, 1)  # [out, in, ky, kx]
-    outputs, inputs, height, width = weights.shape
-    layer: nn.Conv2d = nn.utils.skip_init(  # type: ignore[no-untyped-call]
-        nn.Conv2d, inputs, outputs, (height, width), padding=(height // 2, width // 2), bias=False
-    )
-    return _with(layer, weight=weights)
-
-
-def _linear(weights: np.ndarray, bias: np.ndarray | None = None) -> nn.Linear:
-    layer: nn.Linear = nn.utils.skip_init(  # type: ignore[no-untyped-call]
-        nn.Linear, *weights.shape, bias=bias is not None
-    )
-    return _with(layer, weight=weights.T) if bias is None else _with(layer, weight=weights.T, bias=bias)
-
-
-def _norm(*norms: Norm) -> MaskedBatchNorm2d:
-    """One norm for the channels of all of them."""
-    scales, shifts = zip(*(norm.scale_and_shift() for norm in norms), strict=True)
-    scale = np.concatenate(scales)
-    # Its statistics are in its scale, as KataGo's own files have it; 1e-20 is the epsilon they have then.
-    return _with(MaskedBatchNorm2d(len(scale), eps=1e-20), weight=scale, bias=np.concatenate(shifts))
-
-
-def _with(layer: Layer, **values: np.ndarray) -> Layer:
-    """The layer, with these weights."""
-    with torch.no_grad():
-        for name, value in values.items():
-            getattr(layer, name).copy_(torch.from_numpy(np.ascontiguousarray(value)))
-    return layer

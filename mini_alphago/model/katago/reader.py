@@ -18,6 +18,7 @@ from typing import Any, TypeVar, get_type_hints
 import numpy as np
 
 from ..checkpoint import CheckpointError
+from ..presets import NetworkConfig, katago_file_config
 from .description import (
     ACTIVATION_TOKENS,
     BLOCKS,
@@ -51,6 +52,7 @@ _WORD = re.compile(rb"\s*(\S{1,200})(?!\S)")
 _MARK = re.compile(rb"\s{0,100}" + FLOATS)
 _SPACE = re.compile(rb"\s*")
 _INTEGER = re.compile(r"-?[0-9]{1,15}")
+_FRONT = 1 << 12  # bytes in which all is said that comes before the first weights
 _CHUNK = 1 << 16  # bytes of a text that are made floats at a time
 _DEEPEST = 8  # blocks within blocks
 
@@ -69,6 +71,22 @@ def read_katago(path: str | os.PathLike[str]) -> Description:
         return parse_katago(Path(path).read_bytes())
     except CheckpointError as error:
         raise CheckpointError(f"{Path(path).name}: {error}") from None
+
+
+def read_header(path: str | os.PathLike[str]) -> tuple[str, NetworkConfig]:
+    """The name of the network in a file and what it is, in a moment: its weights are not looked at.
+
+    As `read_katago`, but what is wrong further behind is not found.
+    """
+    with Path(path).open("rb") as file:
+        packed = file.read(_FRONT)
+    data = packed
+    if packed[:2] == b"\x1f\x8b":
+        try:
+            data = zlib.decompressobj(wbits=31).decompress(packed, _FRONT)
+        except zlib.error:
+            raise CheckpointError("its gzip data is damaged") from None
+    return _Parser(data).header()
 
 
 def parse_katago(data: bytes) -> Description:
@@ -119,8 +137,22 @@ class _Parser:
             Trunk: self._trunk,
         }
 
+    def header(self) -> tuple[str, NetworkConfig]:
+        """The name, and what kind of network it is."""
+        name, _, suicide = self._begin()
+        self._word()
+        return name, katago_file_config(self._count(), self._count(), suicide)
+
     def description(self) -> Description:
         """The whole file."""
+        name, multipliers, suicide = self._begin()
+        trunk, policy, value = self._read(Trunk), self._read(PolicyHead), self._read(ValueHead)
+        end = _SPACE.match(self._data, self._at)
+        require(end is not None and end.end() == len(self._data), "something follows the network's last weights")
+        return Description(name, self._version, multipliers, suicide, trunk, policy, value)
+
+    def _begin(self) -> tuple[str, Multipliers, bool]:
+        """All that comes before the trunk: name, multipliers, whether pass-alive life reckons with suicide."""
         require(_START.match(self._data) is not None, "not a KataGo network file")
         name, self._version = self._word(), self._integer()
         check_version(self._version)
@@ -134,10 +166,7 @@ class _Parser:
         if self._version >= NEW_LAYERS:
             self._metadata, suicide = self._flag("a metadata encoder"), self._flag("pass-alive suicide")
             self._reserved(RESERVED_HEADER)
-        trunk, policy, value = self._read(Trunk), self._read(PolicyHead), self._read(ValueHead)
-        end = _SPACE.match(self._data, self._at)
-        require(end is not None and end.end() == len(self._data), "something follows the network's last weights")
-        return Description(name, self._version, multipliers, suicide, trunk, policy, value)
+        return name, multipliers, suicide
 
     def _read(self, kind: type[T]) -> T:
         """The next thing, which must be of this kind."""

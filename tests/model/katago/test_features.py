@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from mini_alphago.game import BLACK, WHITE, Board, stack_boards
 from mini_alphago.game.coords import from_gtp, to_gtp
-from mini_alphago.model.katago.features import TAX_ALL, TAX_SEKI, FeaturesV7
+from mini_alphago.model import get_encoding
+from mini_alphago.model.katago.features import SMALLEST, TAX_ALL, TAX_SEKI, FeaturesV7, read_numbers
 
 from ...game.test_drawn import SEND_TWO
 from ..test_features import random_board
@@ -20,10 +21,11 @@ RULES = ["cgos", "tromp-taylor", "chinese", "japanese", "aga", "new-zealand"]
 
 def encode(board: Board, **options: int) -> tuple[np.ndarray, np.ndarray]:
     """Planes [22, size, size] and inputs [19]."""
-    planes = np.full((1, 22, board.size, board.size), np.nan, np.float32)
-    rows = np.full((1, 19), np.nan, np.float32)
-    FeaturesV7(**options).encode(board.games, planes, rows)
-    return planes[0], rows[0]
+    width = max(board.size, SMALLEST)
+    planes, reasons = np.full((1, 23, width * width), 99, np.int8), np.empty((1, board.size**2 + 1), np.uint8)
+    FeaturesV7(**options).write(board.games, np.arange(1), reasons, planes)
+    planes = planes.reshape(1, 23, width, width)
+    return planes[0, :22, : board.size, : board.size].astype(np.float32), read_numbers(planes[:, 22])[0]
 
 
 def names(plane: np.ndarray) -> str:
@@ -381,8 +383,10 @@ def test_a_batch_is_its_games_each_in_the_corner_of_the_planes() -> None:
     rng = random.Random(11)
     sizes = (5, 13, 9, 19, 2, 9)
     boards = [random_board(size, 2 * size * size // 3, rng, rules) for size, rules in zip(sizes, RULES, strict=True)]
-    planes, rows = np.full((6, 22, 19, 19), 99, np.int8), np.empty((6, 19), np.float32)
-    FeaturesV7().encode(stack_boards(boards), planes, rows)
+    planes = np.full((6, 23, 19, 19), 99, np.int8)
+    get_encoding("katago-v7").encode(stack_boards(boards), planes)
+    rows = read_numbers(planes[:, 22])
+    planes = planes[:, :22]
     for g, board in enumerate(boards):
         alone, row = encode(board)
         np.testing.assert_array_equal(planes[g, :, : board.size, : board.size], alone)
@@ -393,7 +397,9 @@ def test_a_batch_is_its_games_each_in_the_corner_of_the_planes() -> None:
 
 def test_says_what_does_not_fit() -> None:
     games = Board(9).games
-    with pytest.raises(ValueError, match="size 9 does not fit into planes of width 7"):
-        FeaturesV7().encode(games, np.empty((1, 22, 7, 7), np.int8), np.empty((1, 19), np.float32))
-    with pytest.raises(ValueError, match="1 games do not fit"):
-        FeaturesV7().encode(games, np.empty((2, 22, 9, 9), np.int8), np.empty((2, 19), np.float32))
+    encoding = get_encoding("katago-v7")
+    for shape in ((1, 23, 7, 7), (2, 23, 9, 9), (1, 22, 9, 9)):
+        with pytest.raises(ValueError, match="do not fit into"):
+            encoding.encode(games, np.empty(shape, np.int8))
+    with pytest.raises(ValueError, match="on boards from 5×5 on"):
+        encoding.encode(Board(4).games, np.empty((1, 23, 4, 4), np.int8))
