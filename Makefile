@@ -39,13 +39,14 @@ format: $(READY)  ## Rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)  ## Measure speed on this machine
+bench: $(READY)  ## Measure speed on this machine; KATAGO_NET=net.bin.gz for such a network too
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/network.py
 	$(BIN)/python benchmarks/search.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/match.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/katago_net.py $(KATAGO_NET)
 
 web:  ## Build the page again; needs Node 18 or newer and npm, which players do not
 	cd web && npm ci && npx vite build

@@ -75,19 +75,29 @@ def models(
 
 
 def export(
-    model: Annotated[str, arg(metavar="PATH", help="The checkpoint to export.")],
-    onnx: Annotated[str, arg(metavar="PATH", help="The ONNX file to write.")],
-    board_size: Annotated[int | None, arg(metavar="N", help="Its board size, if the network fits several (9).")] = None,
+    model: Annotated[str, arg(metavar="PATH", help="The checkpoint, or the folder of a training run, to export.")],
+    onnx: Annotated[str | None, arg(metavar="PATH", help="An ONNX file to write.")] = None,
+    katago: Annotated[str | None, arg(metavar="NET.bin.gz", help="A file for KataGo to write.")] = None,
+    board_size: Annotated[int | None, arg(metavar="N", help="ONNX: its board, if it fits several (9).")] = None,
 ) -> None:
-    """Write a network as ONNX, with a free batch axis, for other programs.
+    """Write a network for other programs: as ONNX, with a free batch axis, or as KataGo reads it.
+
+    KataGo reads networks that were trained with --network.encoding katago-v7.
 
     Example: mini-alphago export --model net.safetensors --onnx net.onnx
     """
     from .model import load_network
-    from .model.export import export_onnx
+    from .model.export import export_katago, export_onnx
 
-    outputs = export_onnx(load_network(model), onnx, board_size)
-    print(f"{onnx}: planes → {', '.join(outputs)}")
+    if onnx is None and katago is None:
+        raise ValueError("nothing to write: name a file with --onnx or --katago")
+    network = load_network(model)
+    if onnx is not None:
+        outputs = export_onnx(network, onnx, board_size)
+        print(f"{onnx}: planes → {', '.join(outputs)}")
+    if katago is not None:
+        export_katago(network, katago)
+        print(f"{katago}: for KataGo")
 
 
 def analyze(

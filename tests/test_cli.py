@@ -136,6 +136,17 @@ def test_export_refuses_a_board_that_does_not_fit(tmp_path: Path) -> None:
     assert not (tmp_path / "x.onnx").exists()
 
 
+def test_export_writes_what_katago_reads(tmp_path: Path) -> None:
+    from mini_alphago.model import build_network, katago_config, load_network, save_checkpoint
+
+    save_checkpoint(tmp_path / "net.safetensors", build_network(katago_config(2, 16, encoding="katago-v7")))
+    result = run("export", "--model", f"{tmp_path}/net.safetensors", "--katago", f"{tmp_path}/net.bin.gz")
+    assert result.returncode == 0, result.stderr
+    assert load_network(tmp_path / "net.bin.gz").config.size == "b2c16"
+    assert "train with --network.encoding katago-v7" in run("export", "--model", "shipped", "--katago", "x.bin.gz").stderr
+    assert "name a file with --onnx or --katago" in run("export", "--model", "shipped").stderr
+
+
 def test_analyze_shows_the_best_moves(tmp_path: Path) -> None:
     from mini_alphago.model import create_network, save_checkpoint
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from ..game import BLACK, Board, stack_boards
 from ..game.coords import to_gtp
-from ..mcts.search import Evaluates, RootMove
+from ..mcts import RootMove
+from ..mcts.search import Evaluates
 from ..version import __version__
 from .kata import lower_bound
 from .pool import LEAVES, SLOTS, Found, Pool, Task

@@ -16,7 +16,8 @@ import numpy as np
 from ..game import Rules
 from ..game.coords import from_gtp, to_flat, to_gtp
 from ..game.rules import RULE_SETS, get_rules
-from ..mcts.search import RootMove, Search
+from ..mcts import RootMove
+from ..mcts.search import Search
 from .commands import color, need, set_rules, whole
 from .gtp import Gtp, GtpError, command
 from .player import Choice, EngineSettings

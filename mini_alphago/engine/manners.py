@@ -2,7 +2,8 @@
 
 from ..game import BLACK, Board, stack_boards
 from ..game.coords import PASS
-from ..mcts.search import Evaluates, RootMove
+from ..mcts import RootMove
+from ..mcts.search import Evaluates
 from .status import count_board
 
 _LOST, _WAS_LOST = 0.03, 0.10  # winrates: now, after a search; at earlier turns, by the network alone

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..game import Board, Rules
 from ..game.coords import PASS, to_flat
-from ..mcts import Search, SearchSettings, playing_settings
+from ..mcts import RootMove, Search, SearchSettings, playing_settings
 from ..mcts.arrays import node_bytes
-from ..mcts.search import Evaluates, RootMove
+from ..mcts.search import Evaluates
 from .clock import Budget, Clock, moves_left
 from .manners import may_pass
 from .status import dead_stones

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..game import Board
-from ..mcts import Search, playing_settings
+from ..mcts import RootMove, Search, playing_settings
 from ..mcts.arrays import node_bytes
-from ..mcts.search import Evaluates, RootMove
+from ..mcts.search import Evaluates
 from ..model import Evaluation
 
 SLOTS, LEAVES = 16, 8  # of a bank; so many positions go to the network at once

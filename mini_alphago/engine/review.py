@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ..game import BLACK, Board, SgfGame, SgfMove
 from ..game.coords import PASS, to_gtp, to_sgf
-from ..mcts import Search, playing_settings
-from ..mcts.search import Evaluates, RootMove
+from ..mcts import RootMove, Search, playing_settings
+from ..mcts.search import Evaluates
 from ..plot import PLOT_STYLE, Series, line_plot
 from .analysis import mean_of
 

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from ..lazy import lazily
 from .node import MCTSNode
-from .search import RootMove, Search
+from .ranking import RootMove
+from .search import Search
 from .settings import SearchSettings, playing_settings
 
 if TYPE_CHECKING:

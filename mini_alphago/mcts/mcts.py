@@ -8,7 +8,8 @@ from torch import nn
 from ..game import Board
 from ..model import Evaluator, Network
 from .node import MCTSNode
-from .search import Evaluates, RootMove, Search
+from .ranking import RootMove
+from .search import Evaluates, Search
 from .settings import SearchSettings, playing_settings
 
 

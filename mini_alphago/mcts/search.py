@@ -2,23 +2,27 @@
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from ..game import Board, state
 from ..model import Evaluation
-from ..model.features import NONE, encode_batch
+from ..model.features import APART, NONE
 from ..threads import use_threads
 from .arrays import NEW, Answers, new_leaves, new_trees
-from .gumbel import improved_policy, stacked_schedules
+from .gumbel import stacked_schedules
+from .noise import draw_gumbel, mix_dirichlet
 from .puct import bring_forward
+from .ranking import RootMove, describe_edge, ranked_edges
 from .roots import Roots, advance_all, advance_game, new_roots, pruned_visits, summarize_all
+from .rounds import play_round, receive_all
 from .settings import SearchSettings
-from .tree import receive_all, select_all
 
 Result = TypeVar("Result")
 _FEW_GAMES = 8  # waking all threads costs more than the tree work of fewer games
+_NO_ANSWERS = Answers(np.zeros((0, 1), np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32))
 _KATAGO_NOISE = 10.83  # Dirichlet alpha × legal moves: 0.03 each on an empty 19×19 board
 
 
@@ -27,19 +31,6 @@ class Evaluates(Protocol):
 
     def evaluate(self, states: state.Games) -> Evaluation:
         """What it thinks of every game of the batch, for the player to move."""
-
-
-class RootMove(NamedTuple):
-    """One move at the root, from the view of the player to move there."""
-
-    move: tuple[int, int]  # (x, y), or (-1, -1) for the pass
-    visits: int
-    value: float  # mean value in [-1, 1]; 0 without visits
-    score: float  # mean points
-    utility: float  # what the search maximises
-    prior: float
-    variation: list[tuple[int, int]]  # this move, and the replies visited most
-    variation_visits: list[int]  # of each of them
 
 
 class Search:
@@ -72,6 +63,7 @@ class Search:
         self._work = np.zeros((games, points), np.float64)
         self._roots = new_roots(games, points)
         self._row = np.zeros(games * settings.leaves, np.int32)
+        self._ended = np.zeros(games, np.int32)  # descents into finished games in the last round
         self._schedule, _ = stacked_schedules(settings.considered, np.ones(1, np.int64))
         self._noisy = np.zeros(games, bool)  # roots that have their noise already
         self.evaluations = 0  # positions the network was asked about so far
@@ -127,7 +119,7 @@ class Search:
         Not checked: that moves are legal, and that no game is over.
         """
         self._noisy[moves >= 0] = False
-        with use_threads(1 if self.games < _FEW_GAMES else None):
+        with self._threads():
             advance_all(self.trees, self.roots, moves, keep_tree)
 
     def use_lane(self, lane: int) -> None:
@@ -169,8 +161,7 @@ class Search:
             for g in np.flatnonzero((done > 0) & (done < targets)).tolist():
                 self.forget(g)  # a race starts at the beginning
         yield from self._start(targets, noise)
-        while (yield from self._round(targets)):
-            pass
+        yield from self._rounds(targets)
 
     def think(
         self,
@@ -236,52 +227,69 @@ class Search:
         if self.options.gumbel:
             self._schedule, self.trees.race[:] = stacked_schedules(self.settings.considered, targets)
             self.trees.gumbel[:] = 0
-            if np.any(noise):  # in float32: the noise of thousands of games is a good part of a step
-                uniform = self.rng.random(self.trees.gumbel.shape, np.float32)
-                self.trees.gumbel[:] = -np.log(-np.log(np.maximum(uniform, np.float32(1e-30))))
-                self.trees.gumbel[~np.broadcast_to(noise, self.games)] = 0
+            if np.any(noise):
+                with self._threads():
+                    draw_gumbel(self._seeds(), np.broadcast_to(noise, self.games).copy(), self.trees.gumbel)
         else:
             self._add_noise(np.broadcast_to(noise, self.games))
 
+    def _seeds(self) -> np.ndarray:
+        return self.rng.integers(0, 2**64 - 1, self.games, np.uint64)
+
+    def _threads(self) -> AbstractContextManager[None]:
+        return use_threads(1 if self.games < _FEW_GAMES else None)
+
     def _add_noise(self, wanted: np.ndarray) -> None:
         """Mix Dirichlet noise into the priors of every wanted root that has none yet."""
-        share = self.settings.noise_epsilon
-        for g in np.flatnonzero(wanted & ~self._noisy).tolist():
-            edges = self._root_edges(g)
-            count = edges.stop - edges.start
-            if count:
-                self._noisy[g] = True
-                alpha = _KATAGO_NOISE / count if self.settings.scale_noise else self.settings.noise_alpha
-                noise = self.rng.dirichlet(np.full(count, alpha))
-                moves = np.argsort(self.trees.move[g, edges])  # the same noise for a move wherever its edge stands
-                self.trees.prior[g, edges.start + moves] *= 1 - share
-                self.trees.prior[g, edges.start + moves] += share * noise
-                bring_forward(self.trees, g, 0)
+        wanted = wanted & ~self._noisy & (self.trees.node_count > 0)
+        if not wanted.any():
+            return
+        self._noisy |= wanted
+        scaled = self.settings.scale_noise
+        alpha = _KATAGO_NOISE if scaled else self.settings.noise_alpha
+        with self._threads():
+            mix_dirichlet(self.trees, self._seeds(), wanted, alpha, scaled, self.settings.noise_epsilon, self._work)
 
     def _round(self, targets: np.ndarray) -> Generator[np.ndarray, Answers, bool]:
         """One step for all games: select, ask the network, expand and back up. False if nothing was left to do."""
-        each, leaves = self.settings.leaves, self.leaves
-        before = int(self.trees.nodes["visits"][:, 0].sum())
-        with use_threads(1 if self.games < _FEW_GAMES else None):
-            select_all(
-                self.trees, self.roots, self.ends, leaves, each, targets, self.options, self._schedule, self._work
-            )
-            rows = np.flatnonzero(leaves.status == NEW)
-            if len(rows):
-                if self._encoding is None:
-                    encode_batch(self.ends, NONE, rows, leaves.reasons, leaves.planes)
-                else:
-                    self._encoding.write(self.ends, rows, leaves.reasons, leaves.planes)
+        rows, ended = self._select(targets)
         if len(rows) == 0:
-            return int(self.trees.nodes["visits"][:, 0].sum()) > before  # all descents ended in finished games
+            return ended  # all descents ended in finished games
+        answers = yield from self._asked(rows)
+        with self._threads():
+            receive_all(self.trees, self.leaves, self.settings.leaves, self._row, answers, self.options)
+        return True
+
+    def _rounds(self, targets: np.ndarray) -> Generator[np.ndarray, Answers, None]:
+        """`_round` until nothing is left to do; answers are taken together with the next selection."""
+        answers = None
+        while True:
+            rows, ended = self._select(targets, answers)
+            if len(rows) == 0 and not ended:
+                return
+            answers = (yield from self._asked(rows)) if len(rows) else None
+
+    def _select(self, targets: np.ndarray, answers: Answers | None = None) -> tuple[np.ndarray, bool]:
+        """Take answers, if there are any, then go down to leaves: those to ask about, and whether any game ended."""
+        encoding, leaves = self._encoding, self.leaves
+        kind = NONE if encoding is None else encoding.kind
+        with self._threads():
+            play_round(
+                self.trees, self.roots, self.ends, leaves, self.settings.leaves, self._row, answers or _NO_ANSWERS,
+                targets, self.options, self._schedule, self._work, kind, self._ended,
+            )  # fmt: skip
+            rows = np.flatnonzero(leaves.status == NEW)
+            if kind == APART and len(rows):
+                assert encoding is not None
+                encoding.write(self.ends, rows, leaves.reasons, leaves.planes)
+        return rows, bool(self._ended.any())
+
+    def _asked(self, rows: np.ndarray) -> Generator[np.ndarray, Answers, Answers]:
         try:
-            answers = yield rows
+            return (yield rows)
         except BaseException:
             self.forget()  # visits without values are out there
             raise
-        with use_threads(1 if self.games < _FEW_GAMES else None):
-            receive_all(self.trees, leaves, each, self._row, answers, self.options)
-        return True
 
     def _ask(self, rows: np.ndarray) -> Answers:
         if self._encoding is None:
@@ -314,7 +322,7 @@ class Search:
 
     def summary(self) -> Roots:
         """What was found out, for all games at once. The arrays are written over by the next call."""
-        with use_threads(1 if self.games < _FEW_GAMES else None):
+        with self._threads():
             summarize_all(self.trees, self.options, self._roots, self._work)
         return self._roots
 
@@ -324,7 +332,7 @@ class Search:
 
     def improved_policies(self) -> np.ndarray:
         """[games, size² + 1] float32: Gumbel AlphaZero's improved policy at the roots, the target to learn."""
-        with use_threads(1 if self.games < _FEW_GAMES else None):
+        with self._threads():
             summarize_all(self.trees, self.options._replace(gumbel=1), self._roots, self._work)
         return self._roots.policy.copy()
 
@@ -347,52 +355,16 @@ class Search:
             raise ValueError("there is no move to choose: the game is over, or nothing was searched")
         return int(self.trees.move[g, self._ranked_edges(g)[0]])
 
-    def _ranked_edges(self, g: int) -> list[int]:
-        """The root's edges, the best first: by visits, then by prior, or by the Gumbel score."""
-        edges = self._root_edges(g)
-        visits = self.trees.visits[g, edges]
-        second: np.ndarray = self.trees.prior[g, edges]
-        if self.options.gumbel and len(visits):
-            improved_policy(self.trees, g, 0, self.options, self._work[g])
-            noise = self.trees.gumbel[g, self.trees.move[g, edges]]
-            second = np.log(self._work[g, : len(visits)] + 1e-300) + noise
-        return (edges.start + np.lexsort((self.trees.move[g, edges], -second, -visits))).tolist()
-
     def root_moves(self, g: int = 0) -> list[RootMove]:
         """All moves at the root of game `g`, the best first."""
-        trees, size = self.trees, int(self.roots.info[g]["size"])
-        moves = []
-        for e in self._ranked_edges(g):
-            n = int(trees.visits[g, e])
-            sums = (trees.value_sum[g, e], trees.score_sum[g, e], trees.utility_sum[g, e])
-            value, score, utility = (float(total) / n if n else 0.0 for total in sums)
-            edges = self._variation(g, e) if n else []
-            line = [_xy(int(trees.move[g, edge]), size) for edge in edges]
-            visits = [int(trees.visits[g, edge]) for edge in edges]
-            own, prior = _xy(int(trees.move[g, e]), size), float(trees.prior[g, e])
-            moves.append(RootMove(own, n, value, score, utility, prior, line, visits))
-        return moves
+        size = int(self.roots.info[g]["size"])
+        return [describe_edge(self.trees, g, edge, size) for edge in self._ranked_edges(g)]
 
-    def _variation(self, g: int, edge: int) -> list[int]:
-        """The edge itself, and those that were visited most behind it."""
-        trees = self.trees
-        line = [edge]
-        node = int(trees.child[g, edge])
-        while node >= 0 and trees.nodes[g, node]["edge_count"]:
-            first = int(trees.nodes[g, node]["first_edge"])
-            visits = trees.visits[g, first : first + int(trees.nodes[g, node]["edge_count"])]
-            if not visits.any():
-                break
-            line.append(first + int(visits.argmax()))
-            node = int(trees.child[g, line[-1]])
-        return line
+    def _ranked_edges(self, g: int) -> list[int]:
+        return ranked_edges(self.trees, g, self._root_edges(g), self.options, self._work[g])
 
 
 def answers_of(result: Evaluation) -> Answers:
     """An evaluation as the kernels take it."""
     score = np.zeros(len(result.value), np.float32) if result.score is None else result.score
     return Answers(*(np.ascontiguousarray(part, np.float32) for part in (result.policy, result.value, score)))
-
-
-def _xy(move: int, size: int) -> tuple[int, int]:
-    return (-1, -1) if move == size * size else divmod(move, size)

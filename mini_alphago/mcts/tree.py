@@ -16,12 +16,10 @@ import numpy as np
 
 from ..game.scoring import score
 from ..game.state import BLACK, Games, copy_game, play
-from ..kernel import index, inlined_kernel, kernel, parallel_kernel, prange
-from .arrays import COLLISION, IDLE, NEW, NO_NODE, PENDING, TERMINAL, Answers, Leaves, Options, Trees
+from ..kernel import index, inlined_kernel, kernel
+from .arrays import COLLISION, NEW, NO_NODE, PENDING, TERMINAL, Leaves, Options, Trees
 from .gumbel import gumbel_edge
 from .puct import bring_forward, first_visit, puct_edge
-
-_SETTLED_AT_ONCE = 256  # descents into finished games before the caller may look at its clock
 
 # --- select -----------------------------------------------------------------------------------------------------------
 
@@ -286,7 +284,7 @@ def cut(trees: Trees, g: int, root: int, least_visits: int) -> None:
 
 
 @kernel
-def _make_room(trees: Trees, g: int, wanted: int) -> None:
+def make_room(trees: Trees, g: int, wanted: int) -> None:
     """If so many more nodes might not fit, let the subtrees with the fewest visits go, down to three quarters."""
     room, edges = trees.nodes.shape[1], trees.move.shape[1]
     points = trees.gumbel.shape[1]
@@ -296,79 +294,3 @@ def _make_room(trees: Trees, g: int, wanted: int) -> None:
     while trees.node_count[g] > 1 and 4 * trees.node_count[g] > 3 * room:
         cut(trees, g, index(0), least)
         least *= 2
-
-
-# --- one round for all games ------------------------------------------------------------------------------------------
-
-
-@kernel
-def select_game(
-    trees: Trees,
-    g: int,
-    roots: Games,
-    ends: Games,
-    leaves: Leaves,
-    each: int,
-    target: int,
-    options: Options,
-    schedule: Any,
-    work: Any,
-) -> None:
-    """Fill the `each` slots of game `g` with leaves to evaluate, until its root would have `target` visits.
-
-    When a descent meets another one's leaf, that one's answer is what the search wants to know next: no more now.
-    """
-    last = (g + 1) * each
-    for slot in range(g * each, last):
-        leaves.status[slot] = IDLE
-    _make_room(trees, g, each)
-    slot = g * each
-    settled = 0
-    while slot < last and settled < _SETTLED_AT_ONCE:
-        fresh = trees.node_count[g] == 0  # the first descent evaluates the root itself
-        if not fresh and (trees.nodes[g, 0].terminal or trees.nodes[g, 0].visits >= target):
-            break
-        descend(trees, g, roots, ends, leaves, slot, options, schedule, work[g])
-        status = leaves.status[slot]
-        if status == NEW:
-            slot += 1
-        else:
-            settle(trees, g, ends, leaves, slot, options)
-            leaves.status[slot] = IDLE
-            settled += 1
-        if fresh or status == COLLISION:
-            break
-
-
-@kernel
-def receive_game(trees: Trees, g: int, leaves: Leaves, each: int, row: Any, answers: Answers, options: Options) -> None:
-    """Take the network's answers for the slots of game `g`; `row` [slots] says where each one's answer stands."""
-    width = int(np.sqrt(answers.policy.shape[1] - 1))
-    for slot in range(g * each, (g + 1) * each):
-        if leaves.status[slot] == NEW:
-            r = row[slot]
-            receive(trees, g, leaves, slot, answers.policy[r], answers.value[r], answers.score[r], width, options)
-
-
-@parallel_kernel
-def select_all(
-    trees: Trees,
-    roots: Games,
-    ends: Games,
-    leaves: Leaves,
-    each: int,
-    targets: Any,
-    options: Options,
-    schedule: Any,
-    work: Any,
-) -> None:
-    """`select_game` for every game."""
-    for g in prange(len(targets)):
-        select_game(trees, index(g), roots, ends, leaves, each, targets[g], options, schedule, work)
-
-
-@parallel_kernel
-def receive_all(trees: Trees, leaves: Leaves, each: int, row: Any, answers: Answers, options: Options) -> None:
-    """`receive_game` for every game."""
-    for g in prange(len(trees.node_count)):
-        receive_game(trees, index(g), leaves, each, row, answers, options)

@@ -22,7 +22,7 @@ class Encoding:
 
     name: str
     planes: int
-    kind: int  # which of the compiled encoders
+    kind: int  # which of the compiled encoders of `features.py`; APART if it is none of them
 
     smallest = MIN_SIZE  # board that it can show
     small_batch = 2000  # points; waking all threads costs more than encoding so many
@@ -57,7 +57,7 @@ class Encoding:
         if games != len(states.info) or planes != self.planes or width != height or width < largest:
             wanted = f"[{len(states.info)}, {self.planes}, {largest} or more, the same]"
             raise ValueError(f"{self.name} planes of these games do not fit into {list(out.shape)}: it takes {wanted}")
-        self.check_size(int(states.info["size"].min()))
+        self.check_size(width)
         compact = out if out.dtype == np.int8 else np.empty(out.shape, np.int8)
         reasons = np.empty((games, largest * largest + 1), np.uint8)
         with use_threads(1 if games * width * width < self.small_batch else None):
@@ -93,7 +93,7 @@ class _KataGoV7(Encoding):
         """See Encoding."""
         features_of = getattr(_by_thread, self.name, None)
         if features_of is None:
-            features_of = v7.FeaturesV7(pass_alive_suicide=bool(self.kind))
+            features_of = v7.FeaturesV7(pass_alive_suicide=self.name.endswith("suicide"))
             setattr(_by_thread, self.name, features_of)
         features_of.write(states, wanted, reasons, out)
 
@@ -104,8 +104,10 @@ ENCODINGS: dict[str, Encoding] = {
     "tutorial": Encoding("tutorial", 7, features.TUTORIAL),
     "alphazero": Encoding("alphazero", 17, features.ALPHAZERO),
     "katago": Encoding("katago", 22, features.KATAGO),
-    "katago-v7": _KataGoV7("katago-v7", v7.PLANES + 1, kind=0),
-    "katago-v7-suicide": _KataGoV7("katago-v7-suicide", v7.PLANES + 1, kind=1),  # some of KataGo's files ask for it
+    "katago-v7": _KataGoV7("katago-v7", v7.PLANES + 1, features.APART),
+    "katago-v7-suicide": _KataGoV7(
+        "katago-v7-suicide", v7.PLANES + 1, features.APART
+    ),  # some of KataGo's files ask for it
 }
 
 

@@ -15,7 +15,7 @@ from . import symmetry
 from .base import Network
 from .encodings import Encoding, get_encoding
 from .evaluation import Evaluation
-from .inference import DTYPES, Backend, CudaGraphBackend, OpenVinoBackend, Precision, Ready, TorchBackend
+from .inference import DTYPES, NOT_FINITE, Backend, CudaGraphBackend, OpenVinoBackend, Precision, Ready, TorchBackend
 
 Engine = Literal["auto", "torch", "openvino"]
 
@@ -93,7 +93,7 @@ class Evaluator:
         if collect is None:
             result = self.run(planes, sizes)
             return lambda: result
-        return lambda: _checked(Evaluation(*collect()))
+        return lambda: Evaluation(*collect())
 
     def buffer(self, shape: tuple[int, ...], lane: int) -> np.ndarray | None:
         """Memory for planes `[B, C, W, W]` int8 of a lane that need not be copied any more; None if there is none."""
@@ -135,8 +135,9 @@ class Evaluator:
     def _run_averaged_corner(self, planes: np.ndarray, size: int) -> Evaluation:
         """One board that is smaller than its tensor: turned within its corner, answered in the tensor's layout."""
         width = planes.shape[-1]
-        if self.config.board_size is not None:
-            return self._run(planes, np.array([size]))  # linear layers know one size: other views mean nothing to it
+        if self.config.board_size is not None or size < self.encoding.smallest:
+            # Linear layers know one size: other views mean nothing to them. Numbers need a corner that holds them.
+            return self._run(planes, np.array([size]))
         small = self._run_averaged(self.encoding.corner(planes, size), np.array([size]))
         policy = np.full((1, width * width + 1), -1e4, np.float32)
         policy[:, :-1].reshape(1, width, width)[:, :size, :size] = small.policy[:, :-1].reshape(1, size, size)
@@ -211,9 +212,7 @@ class Evaluator:
 def _checked(result: Evaluation) -> Evaluation:
     """The same; FloatingPointError if there are numbers in it that are not finite."""
     if not (np.isfinite(result.value).all() and np.isfinite(result.policy).all()):
-        raise FloatingPointError(
-            "the network gave numbers that are not finite: its weights are damaged or its training has diverged"
-        )
+        raise FloatingPointError(NOT_FINITE)
     return result
 
 

@@ -20,7 +20,7 @@ from ..game import state
 from ..game.state import BLACK, EMPTY, KO, LEGAL, RECENT, SCORING_AREA, SUPERKO, Games
 from ..kernel import index, kernel, parallel_kernel, prange
 
-NONE, TUTORIAL, ALPHAZERO, KATAGO = -1, 0, 1, 2
+APART, NONE, TUTORIAL, ALPHAZERO, KATAGO = -2, -1, 0, 1, 2  # APART: none of these; see encodings.py
 _MAX_LIBERTIES = 6
 _KOMI_LIMIT = 127  # half points that fit into a byte
 
@@ -128,12 +128,8 @@ def encode_game(games: Games, g: int, kind: int, reasons: Any, out: Any) -> None
 
 @parallel_kernel
 def encode_batch(games: Games, kind: int, wanted: Any, reasons: Any, out: Any) -> None:
-    """For every game of `wanted` its legality map into `reasons` ([games, A] uint8), its planes into `out`.
-
-    If kind is NONE there are no planes.
-    """
+    """For every game of `wanted` its legality map into `reasons` ([games, A] uint8), its planes into `out`."""
     for i in prange(len(wanted)):
         g = index(wanted[i])
         state.legality_map(games, g, games.info[g].to_move, reasons[g])
-        if kind != NONE:
-            encode_game(games, g, kind, reasons[g], out[g])
+        encode_game(games, g, kind, reasons[g], out[g])

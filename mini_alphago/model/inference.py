@@ -23,6 +23,7 @@ from .network import KataGoNetwork, PolicyValueNetwork
 
 Precision = Literal["f32", "bf16", "f16"]
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+NOT_FINITE = "the network gave numbers that are not finite: its weights are damaged or its training has diverged"
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]  # policy, value, score, ownership
 
 # (convolution, the batch norm right behind it) by the names of a module's attributes
@@ -140,7 +141,7 @@ class CudaGraphBackend:
     def _run(self, planes: np.ndarray) -> tuple[Tensor, ...]:
         captured = self._replay(planes, _RUN_LANE)
         captured.done.synchronize()
-        return tuple(part[: len(planes)].clone() for part in captured.outputs)
+        return tuple(part[: len(planes)].clone() for part in captured.outputs[:-1])
 
     @torch.inference_mode()
     def start(self, planes: np.ndarray, lane: int) -> Callable[[], Arrays] | None:
@@ -154,7 +155,10 @@ class CudaGraphBackend:
 
         def collect() -> Arrays:
             captured.done.synchronize()
-            return _as_arrays(tuple(part[: len(planes)] for part in captured.outputs))
+            *parts, finite = captured.outputs
+            if not finite:
+                raise FloatingPointError(NOT_FINITE)
+            return _as_arrays(tuple(part[: len(planes)] for part in parts))
 
         return collect
 
@@ -188,15 +192,20 @@ class CudaGraphBackend:
         stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(stream):
             for _ in range(3):  # kernels are chosen and compiled outside the capture
-                parts = self._ready(on_device)
+                parts = _with_flag(self._ready(on_device))
         torch.cuda.current_stream(self._device).wait_stream(stream)
         outputs = tuple(torch.empty_like(part, device="cpu").pin_memory() for part in parts)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             on_device.copy_(inputs, non_blocking=True)
-            for target, part in zip(outputs, self._ready(on_device), strict=True):
+            for target, part in zip(outputs, _with_flag(self._ready(on_device)), strict=True):
                 target.copy_(part, non_blocking=True)
         return _Captured(graph, inputs, on_device, outputs, torch.cuda.Event())  # type: ignore[no-untyped-call]
+
+
+def _with_flag(parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The parts, and whether policy and value are finite: the device has seen it before the CPU could have looked."""
+    return *parts, torch.isfinite(parts[0]).all() & torch.isfinite(parts[1]).all()
 
 
 class _Captured(NamedTuple):
@@ -205,7 +214,7 @@ class _Captured(NamedTuple):
     graph: torch.cuda.CUDAGraph
     inputs: Tensor  # pinned, on the host
     on_device: Tensor
-    outputs: tuple[Tensor, ...]  # pinned, on the host
+    outputs: tuple[Tensor, ...]  # pinned, on the host; the last says whether the others are finite
     done: torch.cuda.Event  # of the last replay
 
 

@@ -27,7 +27,6 @@ class GraphedStep:
 
     def __call__(self, batch: Batch) -> dict[str, Tensor]:
         """One step; the losses stay on the device."""
-        batch = batch.pinned()
         if self._captured is None and self._steps < _EAGER_STEPS:
             self._steps += 1
             current = torch.cuda.current_stream(self._device)

@@ -62,7 +62,7 @@ class Training:
         self.replay = Replay(folder.replay, config.board_size, config.replay)
         self.samples = SampleMaker(
             self.evaluator.encoding, config.board_size, config.self_play.rules, config.learning.batch_size,
-            self.self_play.limit,
+            self.self_play.limit, pinned=device.type == "cuda",
         )  # fmt: skip
         self.iteration = self.games = 0
         self.minutes = 0.0

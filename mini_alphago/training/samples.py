@@ -12,7 +12,7 @@ from ..game.state import BLACK, Games
 from ..kernel import index, parallel_kernel, prange
 from ..model import Encoding, symmetry
 from .endings import replay_moves
-from .records import POLICY_UNIT, RESIGNED, Records
+from .records import RESIGNED, Records
 
 
 class Batch(NamedTuple):
@@ -27,10 +27,6 @@ class Batch(NamedTuple):
     reply: Tensor | None = None  # [B, N² + 1] float32: the opponent's policy one move later, sums of 1
     replied: Tensor | None = None  # [B] float32: 1 where that is known, 0 at the end or after a fast search
 
-    def pinned(self) -> "Batch":
-        """The same in memory from which a GPU can copy while everybody else goes on."""
-        return Batch(*(part if part is None or part.is_cuda else part.pin_memory() for part in self))  # type: ignore[arg-type]
-
     def to(self, device: torch.device) -> "Batch":
         """The same on a device."""
         return Batch(*(None if part is None else part.to(device, non_blocking=True) for part in self))  # type: ignore[arg-type]
@@ -44,24 +40,59 @@ def _replay_all(games: Games, moves: Any, first: Any, count: Any) -> None:
 
 
 @parallel_kernel
-def _turn_all(planes: Any, drawn: int, views: Any, out: Any) -> None:
-    """Write the planes of row b as `views[b]` ([N²]) turns them; from `drawn` on they are no pictures, and stay."""
+def _turn_all(planes: Any, drawn: int, views: Any, sources: Any, out: Any) -> None:
+    """Write the planes of row b as its view turns them; from `drawn` on they are no pictures, and stay.
+
+    sources: [8, A], where each point of a view comes from.
+    """
     for b in prange(len(out)):
+        source = sources[views[b]]
         for plane in range(out.shape[1]):
             for point in range(out.shape[2]):
-                out[b, plane, point] = planes[b, plane, views[b, point] if plane < drawn else point]
+                out[b, plane, point] = planes[b, plane, source[point] if plane < drawn else point]
+
+
+@parallel_kernel
+def _turn_policies(stored: Any, rows: Any, views: Any, sources: Any, out: Any) -> None:
+    """The policy of each row of `stored` ([positions, A] uint16), turned, as probabilities into `out` ([B, A])."""
+    for b in prange(len(rows)):
+        policy, source = stored[rows[b]], sources[views[b]]
+        total = 0.0
+        for move in range(len(policy)):
+            total += policy[move]
+        total = max(total, 1.0)
+        for move in range(len(policy)):
+            out[b, move] = policy[source[move]] / total
+
+
+@parallel_kernel
+def _turn_ownership(stored: Any, game: Any, sign: Any, views: Any, sources: Any, out: Any) -> None:
+    """Whose each point of a game will be ([games, A - 1] int8), turned, for a player, into `out` ([B, A - 1])."""
+    for b in prange(len(game)):
+        owner, source = stored[game[b]], sources[views[b]]
+        for point in range(len(owner)):
+            out[b, point] = owner[source[point]] * sign[b]
 
 
 class SampleMaker:
-    """Makes batches of one size from records; holds the memory for them."""
+    """Makes batches of one size from records; holds the memory for them.
 
-    def __init__(self, encoding: Encoding, size: int, rules: str, batch_size: int, longest: int) -> None:
+    pinned: batches lie where a GPU can copy them from while everybody else goes on.
+    """
+
+    def __init__(
+        self, encoding: Encoding, size: int, rules: str, batch_size: int, longest: int, pinned: bool = False
+    ) -> None:
         self.encoding, self.size, self.batch_size = encoding, size, batch_size
+        self._pinned = pinned
         points = size * size + 1
         self._games = state.new_games(batch_size, size, longest + 1)
         write_rules(self._games.info, get_rules(rules))
         self._reasons = np.zeros((batch_size, points), np.uint8)
         self._planes = np.zeros((batch_size, encoding.planes, size * size), np.int8)
+
+    def _empty(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        return torch.empty(shape, dtype=dtype, pin_memory=self._pinned)
 
     def make(
         self, records: Records, game: np.ndarray, at: np.ndarray, views: np.ndarray, search_value: float = 0.0
@@ -71,36 +102,40 @@ class SampleMaker:
         search_value: the share of the search's value in the value to learn.
         """
         size, rows = self.size, records.first[game] + at
-        sources = symmetry.inverse_table(size)[views]  # [B, N² + 1]
-        out = np.empty((len(game), self.encoding.planes, size * size), np.int8)
+        views, sources = np.ascontiguousarray(views), symmetry.inverse_table(size)
         self._games.info["komi"] = records.komi[game]
         _replay_all(self._games, records.move, records.first[game], at)
         self.encoding.write(self._games, np.arange(len(game)), self._reasons, self._planes)
-        _turn_all(self._planes, self.encoding.drawn, sources[:, :-1].copy(), out)
+        planes = self._empty(len(game), self.encoding.planes, size, size, dtype=torch.int8)
+        _turn_all(self._planes, self.encoding.drawn, views, sources, planes.flatten(2).numpy())
         sign = np.where(self._games.info["to_move"] == BLACK, 1, -1).astype(np.float32)
-        result = np.sign(records.score[game]) * sign
-        value = (1 - search_value) * result + search_value * records.value[rows]
         last = at + 1 >= records.length[game]
         after = np.where(last, rows, rows + 1)
+        ownership = self._empty(len(game), size * size)
+        _turn_ownership(records.ownership, game, sign, views, sources, ownership.numpy())
+        result = np.sign(records.score[game]) * sign
+        value = (1 - search_value) * result + search_value * records.value[rows]
         replied = ~last & (records.full[after] > 0)
-        ownership = np.take_along_axis(records.ownership[game], sources[:, :-1], axis=1) * sign[:, None]
         return Batch(
-            torch.from_numpy(out.reshape(len(game), self.encoding.planes, size, size)),
-            torch.from_numpy(_turned_policy(records.policy[rows], sources)),
-            torch.from_numpy(value.astype(np.float32)),
-            torch.from_numpy(records.score[game] * sign),
-            torch.from_numpy(ownership),
-            torch.from_numpy((records.ending[game] != RESIGNED).astype(np.float32)),
-            torch.from_numpy(_turned_policy(records.policy[after], sources)),
-            torch.from_numpy(replied.astype(np.float32)),
+            planes,
+            self._policies(records, rows, views),
+            self._numbers(value),
+            self._numbers(records.score[game] * sign),
+            ownership,
+            self._numbers(records.ending[game] != RESIGNED),
+            self._policies(records, after, views),
+            self._numbers(replied),
         )
 
+    def _policies(self, records: Records, rows: np.ndarray, views: np.ndarray) -> Tensor:
+        out = self._empty(len(rows), self.size**2 + 1)
+        _turn_policies(records.policy, rows, views, symmetry.inverse_table(self.size), out.numpy())
+        return out
 
-def _turned_policy(policy: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """[B, A] float32 probabilities from stored ones ([B, A] uint16), each row turned as `sources` ([B, A]) says."""
-    turned = np.take_along_axis(policy, sources, axis=1).astype(np.float32)
-    turned /= np.maximum(turned.sum(axis=1, keepdims=True), 1 / POLICY_UNIT)
-    return turned
+    def _numbers(self, values: np.ndarray) -> Tensor:
+        out = self._empty(len(values))
+        out.numpy()[:] = values
+        return out
 
 
 def usable(records: Records) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,8 @@ from ..engine.review import Position, find_mistakes, searched_position
 from ..engine.status import dead_stones, play_or_pass
 from ..game import Board
 from ..game.coords import handicap_points
-from ..mcts.search import Evaluates, RootMove
+from ..mcts import RootMove
+from ..mcts.search import Evaluates
 from . import protocol as ask
 from .levels import choose
 from .models import Model

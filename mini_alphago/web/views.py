@@ -11,8 +11,8 @@ from ..engine.review import Mistake, Position
 from ..engine.status import legal_policy
 from ..game import BLACK, WHITE, Board
 from ..game.coords import to_gtp
+from ..mcts import RootMove
 from ..mcts.branches import Branch, branches
-from ..mcts.search import RootMove
 
 Json = dict[str, Any]
 _LETTERS = {BLACK: "B", WHITE: "W"}

@@ -1,71 +1,78 @@
-"""The whole way from a board to an answer, beside KataGo's own answers with the same network."""
+"""The whole way from a board to an answer, beside KataGo's own answers with the same network, and slow formulas."""
 
-import json
+import functools
+import gzip
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from mini_alphago.game import Board, get_rules, state
-from mini_alphago.game.coords import from_gtp
-from mini_alphago.model.katago.features import FeaturesV7
+from mini_alphago.game import BLACK
+from mini_alphago.model import get_encoding
+from mini_alphago.model.export import export_katago
+from mini_alphago.model.katago.features import read_numbers
 from mini_alphago.model.katago.network import KataGoFileNetwork, mix_policies
 from mini_alphago.model.katago.reader import read_katago
-from tests.conftest import NO_DATA
+from mini_alphago.model.katago.writer import write_katago
 
-from .real import DATA, REAL
-
-ANSWERS = DATA / "katago-b6c96-raw-outputs.json"
-POSITIONS = json.loads(ANSWERS.read_text()) if ANSWERS.exists() else []
-
-pytestmark = pytest.mark.skipif(not (POSITIONS and REAL.exists()), reason=f"{NO_DATA}: KataGo's network and answers")
-
-
-def replay(position: dict) -> Board:
-    board = Board(position["size"], position["komi"], get_rules(position["rules"]))
-    for color, move in position["moves"]:
-        assert board.current_player == (Board.BLACK if color == "b" else Board.WHITE)
-        x, y = from_gtp(move, board.size)
-        if x < 0:
-            board.pass_move()
-        else:
-            assert board.play(x, y)
-    return board
+from .answers import (
+    EVERY_CASE,
+    SMALL_CASES,
+    Case,
+    assert_number,
+    assert_ownership,
+    assert_policy,
+    replay,
+    white,
+)
+from .small import SMALL, slow_answer
 
 
-@pytest.fixture(scope="module")
-def network() -> KataGoFileNetwork:
-    return KataGoFileNetwork(read_katago(REAL))
+@functools.cache
+def network_in(path: Path) -> KataGoFileNetwork:
+    return KataGoFileNetwork(read_katago(path))
 
 
 @pytest.mark.parametrize("width", [None, 19])
-@pytest.mark.parametrize("number", range(max(1, len(POSITIONS))))  # an empty list would be skipped without a reason
-def test_says_what_katago_says(network: KataGoFileNetwork, number: int, width: int | None, one_thread: None) -> None:
-    """Every answer of the file, on a tensor as large as the board and on a larger one."""
-    position, board = POSITIONS[number], replay(POSITIONS[number])
+@pytest.mark.parametrize("case", EVERY_CASE)
+def test_says_what_was_written_down(case: Case, width: int | None, one_thread: None) -> None:
+    """Every answer, on a tensor as large as the board and on a larger one."""
+    network, board = network_in(case.network), replay(case.position)
     width = width or board.size
-    planes, rows = np.empty((1, 22, width, width), np.float32), np.empty((1, 19), np.float32)
-    FeaturesV7(pass_alive_suicide=network.pass_alive_suicide).encode(board.games, planes, rows)
-    spatial = torch.from_numpy(planes)
+    planes = np.empty((1, 23, width, width), np.int8)
+    get_encoding(network.config.encoding).encode(board.games, planes)
+    spatial, rows = torch.from_numpy(planes[:, :22]).float(), torch.from_numpy(read_numbers(planes[:, 22]))
     with torch.inference_mode():
-        raw = network(spatial, torch.from_numpy(rows), None if width == board.size else spatial[:, :1] > 0)
-    values = network.values(raw, board.rules.ko == "simple" or board.rules.scoring == "territory")
+        raw = network(spatial, rows, None if width == board.size else spatial[:, :1] > 0)
+        values = network.values(raw, board.rules.ko == "simple" or board.rules.scoring == "territory")
+    assert_policy(case, board, mix_policies(raw.policy)[0].numpy())
+    assert_ownership(case, board, values.ownership[0].numpy())
+    win, loss = (values.loss, values.win) if board.current_player == BLACK else (values.win, values.loss)
+    assert_number(case, "whiteWin", float(win[0]), 2e-4)
+    assert_number(case, "whiteLoss", float(loss[0]), 2e-4)
+    assert_number(case, "noResult", float(values.no_result[0]), 2e-4)
+    assert_number(case, "whiteLead", white(board) * float(values.lead[0]), 0.02)
+    assert_number(case, "whiteScoreSelfplay", white(board) * float(values.score_mean[0]), 0.02)
+    assert_number(case, "whiteScoreSelfplaySq", float(values.score_mean_square[0]), 0.1)
 
-    wanted = position["katago"]
-    legal = np.empty(board.size**2 + 1, np.uint8)
-    state.legality_map(board.games, 0, board.current_player, legal)
-    logits = mix_policies(raw.policy)[0].double()
-    points = logits[:-1].reshape(width, width)[: board.size, : board.size].reshape(-1)
-    logits = torch.cat((points, logits[-1:])).masked_fill(torch.from_numpy(legal != state.LEGAL), -torch.inf)
-    expected = np.array([p for row in wanted["policy"] for p in row] + [wanted["policyPass"]], float)
-    assert np.array_equal(np.isnan(expected), legal != state.LEGAL)
-    np.testing.assert_allclose(logits.softmax(0).numpy(), np.nan_to_num(expected), atol=2e-4)
 
-    black = board.current_player == Board.BLACK
-    sign = -1 if black else 1
-    assert float((values.loss if black else values.win)[0]) == pytest.approx(wanted["whiteWin"], abs=2e-4)
-    assert float(values.no_result[0]) == pytest.approx(wanted["noResult"], abs=2e-4)
-    assert sign * float(values.lead[0]) == pytest.approx(wanted["whiteLead"], abs=0.02)
-    assert sign * float(values.score_mean[0]) == pytest.approx(wanted["whiteScoreSelfplay"], abs=0.02)
-    ownership = sign * values.ownership[0].reshape(width, width)[: board.size, : board.size].numpy()
-    np.testing.assert_allclose(ownership, np.array(wanted["whiteOwnership"]), atol=2e-3)
+def test_the_answers_here_are_those_of_the_slow_formulas() -> None:
+    """Written down they are for speed: two of them once more."""
+    network = read_katago(SMALL)
+    for case in (SMALL_CASES[4], SMALL_CASES[6]):
+        assert slow_answer(network, replay(case.position), case.position["rules"]) == case.wanted
+
+
+def test_the_small_file_is_what_the_writer_writes(tmp_path: Path) -> None:
+    """Read and written again it is the same to the byte; from PyTorch it is, but for rounding."""
+    write_katago(tmp_path / "again.bin.gz", read_katago(SMALL))
+    ours, again = SMALL.read_bytes(), (tmp_path / "again.bin.gz").read_bytes()
+    assert again[:10] == ours[:10]
+    assert gzip.decompress(again) == gzip.decompress(ours)  # packed, they depend on the zlib that is installed
+    export_katago(network_in(SMALL), tmp_path / "exported.bin.gz")
+    exported = read_katago(tmp_path / "exported.bin.gz")
+    for case in SMALL_CASES[4:6]:
+        answer = slow_answer(exported, replay(case.position), case.position["rules"])
+        assert_number(case, "whiteLead", answer["whiteLead"], 0.02)
+        assert_number(case, "whiteWin", answer["whiteWin"], 2e-4)

@@ -1,0 +1,117 @@
+"""One round of a search for all games: take the network's answers, go down to the next leaves, encode them.
+
+All that happens to one game happens in one go: its tree is in the cache then, and threads meet once in a round.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ..game.state import Games, legality_map
+from ..kernel import index, kernel, parallel_kernel, prange
+from ..model.features import APART, NONE, encode_game
+from .arrays import COLLISION, IDLE, NEW, Answers, Leaves, Options, Trees
+from .tree import descend, make_room, receive, settle
+
+_SETTLED_AT_ONCE = 256  # descents into finished games before the caller may look at its clock
+
+
+@kernel
+def _receive_game(
+    trees: Trees, g: int, leaves: Leaves, each: int, row: Any, answers: Answers, options: Options
+) -> None:
+    """Take the network's answers for the slots of game `g`; `row` [slots] says where each one's answer stands."""
+    width = int(np.sqrt(answers.policy.shape[1] - 1))
+    for slot in range(g * each, (g + 1) * each):
+        if leaves.status[slot] == NEW:
+            r = row[slot]
+            receive(trees, g, leaves, slot, answers.policy[r], answers.value[r], answers.score[r], width, options)
+
+
+@kernel
+def _select_game(
+    trees: Trees,
+    g: int,
+    roots: Games,
+    ends: Games,
+    leaves: Leaves,
+    each: int,
+    target: int,
+    options: Options,
+    schedule: Any,
+    work: Any,
+) -> int:
+    """Fill the `each` slots of game `g` with leaves to evaluate, until its root would have `target` visits.
+
+    When a descent meets another one's leaf, that one's answer is what the search wants to know next: no more now.
+    Returns how many descents ended in finished games.
+    """
+    last = (g + 1) * each
+    for slot in range(g * each, last):
+        leaves.status[slot] = IDLE
+    make_room(trees, g, each)
+    slot = g * each
+    settled = ended = 0
+    while slot < last and settled < _SETTLED_AT_ONCE:
+        fresh = trees.node_count[g] == 0  # the first descent evaluates the root itself
+        if not fresh and (trees.nodes[g, 0].terminal or trees.nodes[g, 0].visits >= target):
+            break
+        descend(trees, g, roots, ends, leaves, slot, options, schedule, work[g])
+        status = leaves.status[slot]
+        if status == NEW:
+            slot += 1
+        else:
+            settle(trees, g, ends, leaves, slot, options)
+            leaves.status[slot] = IDLE
+            settled += 1
+            ended += status != COLLISION
+        if fresh or status == COLLISION:
+            break
+    return ended
+
+
+@kernel
+def _encode_leaves(g: int, ends: Games, leaves: Leaves, each: int, kind: int) -> None:
+    for slot in range(g * each, (g + 1) * each):
+        if leaves.status[slot] == NEW:
+            legality_map(ends, slot, ends.info[slot].to_move, leaves.reasons[slot])
+            if kind != NONE:
+                encode_game(ends, slot, kind, leaves.reasons[slot], leaves.planes[slot])
+
+
+@parallel_kernel
+def play_round(
+    trees: Trees,
+    roots: Games,
+    ends: Games,
+    leaves: Leaves,
+    each: int,
+    row: Any,
+    answers: Answers,
+    targets: Any,
+    options: Options,
+    schedule: Any,
+    work: Any,
+    kind: int,
+    ended: Any,
+) -> None:
+    """For every game: take its answers, if there are any, and go down to its next leaves.
+
+    row: [slots], where each slot's answer stands. targets: [games], the visits that roots shall have. kind: of the
+    planes that leaves get; NONE for their legality only, APART for neither: they are encoded elsewhere.
+    ended: [games], how many descents have ended in finished games.
+    """
+    for g in prange(len(targets)):
+        game = index(g)
+        if len(answers.value):
+            _receive_game(trees, game, leaves, each, row, answers, options)
+        ended[g] = _select_game(trees, game, roots, ends, leaves, each, targets[g], options, schedule, work)
+        if kind != APART:
+            _encode_leaves(game, ends, leaves, each, kind)
+
+
+@parallel_kernel
+def receive_all(trees: Trees, leaves: Leaves, each: int, row: Any, answers: Answers, options: Options) -> None:
+    """Take all answers, and go down no further."""
+    for g in prange(len(trees.node_count)):
+        _receive_game(trees, index(g), leaves, each, row, answers, options)
