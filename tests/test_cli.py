@@ -143,7 +143,8 @@ def test_export_writes_what_katago_reads(tmp_path: Path) -> None:
     result = run("export", "--model", f"{tmp_path}/net.safetensors", "--katago", f"{tmp_path}/net.bin.gz")
     assert result.returncode == 0, result.stderr
     assert load_network(tmp_path / "net.bin.gz").config.size == "b2c16"
-    assert "train with --network.encoding katago-v7" in run("export", "--model", "shipped", "--katago", "x.bin.gz").stderr
+    refused = run("export", "--model", "shipped", "--katago", f"{tmp_path}/other.bin.gz")
+    assert "train with --network.encoding katago-v7" in refused.stderr
     assert "name a file with --onnx or --katago" in run("export", "--model", "shipped").stderr
 
 
