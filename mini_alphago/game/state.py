@@ -138,8 +138,9 @@ def copy_game(target: Games, t: int, source: Games, s: int) -> None:
     target.info[t] = info
     target.info[t].stamp = stamp
     area = info.size * info.size
-    for i in range(area + 1):
+    for i in range(area + 1):  # a loop for each array: so they copy many bytes at a time
         target.color[t, i] = source.color[s, i]
+    for i in range(area + 1):
         target.points[t, i] = source.points[s, i]
     for slot in range(min(RECENT, info.move_count)):
         for i in range(area):

@@ -38,6 +38,8 @@ class Trees(NamedTuple):
     score_sum: np.ndarray  # [games, E] float64
     gumbel: np.ndarray  # [games, A] float32: noise on the root's moves, by flat index
     race: np.ndarray  # [games] int32: which halving schedule a game follows
+    racers: np.ndarray  # [games] int32: how many moves are in `order`; 0 if no race has begun at this root
+    order: np.ndarray  # [games, A] int16: the root's moves in the race, by log prior + noise, the largest first
     new_index: np.ndarray  # [games, N] int32: scratch of `cut`
 
 
@@ -98,6 +100,8 @@ def new_trees(games: int, nodes: int, points: int) -> Trees:
         score_sum=np.zeros((games, edges), np.float64),
         gumbel=np.zeros((games, points), np.float32),
         race=np.zeros(games, np.int32),
+        racers=np.zeros(games, np.int32),
+        order=np.zeros((games, points), np.int16),
         new_index=np.zeros((games, nodes), np.int32),
     )
 

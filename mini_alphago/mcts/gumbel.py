@@ -121,6 +121,10 @@ def gumbel_edge(trees: Trees, g: int, node: int, options: Options, schedule: Any
 def _racing_edge(trees: Trees, g: int, options: Options, wanted: int) -> int:
     """The root's edge of so many visits with the largest log prior + noise + σ(completed Q); NO_NODE if none has."""
     root = trees.nodes[g, 0]
+    if wanted == 0 and root.seen < trees.racers[g]:  # all unvisited moves are worth the same: the order is known
+        for e in range(root.seen, root.edge_count):
+            if trees.move[g, e] == trees.order[g, root.seen]:
+                return index(e)
     q = _completed(trees, g, index(0), options)
     best, best_score = index(NO_NODE), -np.inf
     for e in range(root.seen) if wanted > 0 else range(root.seen, root.edge_count):

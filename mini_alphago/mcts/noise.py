@@ -54,17 +54,43 @@ def _gamma(stream: np.uint64, alpha: float) -> float:
     return d * v * boost
 
 
-@parallel_kernel
-def draw_gumbel(seeds: Any, wanted: Any, out: Any) -> None:
-    """Gumbel noise for the moves of every wanted game into `out` ([games, A] float32), 0 for the others.
+@kernel
+def _draw_gumbel(seed: np.uint64, noisy: bool, out: Any) -> None:
+    for move in range(len(out)):
+        out[move] = -np.log(-np.log(_uniform(_stream(seed, move), 0))) if noisy else 0.0
 
-    seeds: [games] uint64; wanted: [games] bool.
+
+@kernel
+def _line_up(trees: Trees, g: int, considered: int, work: Any) -> None:
+    """Put the root's moves of the largest log prior + noise in order, at most so many; of equals, the lowest first."""
+    trees.racers[g] = 0
+    if trees.node_count[g] == 0 or trees.nodes[g, 0].seen > 0:
+        return
+    root, order = trees.nodes[g, 0], trees.order[g]
+    count = 0
+    for e in range(root.first_edge, root.first_edge + root.edge_count):
+        move = trees.move[g, e]
+        value = np.log(max(trees.prior[g, e], np.float32(1e-37))) + trees.gumbel[g, move]
+        place = count
+        while place > 0 and (value > work[place - 1] or (value == work[place - 1] and move < order[place - 1])):
+            if place < considered:
+                work[place], order[place] = work[place - 1], order[place - 1]
+            place -= 1
+        if place < considered:
+            work[place], order[place] = value, move
+            count = min(count + 1, considered)
+    trees.racers[g] = count
+
+
+@parallel_kernel
+def start_races(trees: Trees, seeds: Any, noisy: Any, considered: int, work: Any) -> None:
+    """Give the moves of every noisy game Gumbel noise, those of others none, and line them up for the race.
+
+    seeds: [games] uint64; noisy: [games] bool; work: [games, A] float64, scratch.
     """
     for g in prange(len(seeds)):
-        for move in range(out.shape[1]):
-            out[g, move] = 0
-            if wanted[g]:
-                out[g, move] = -np.log(-np.log(_uniform(_stream(seeds[g], move), 0)))
+        _draw_gumbel(seeds[g], noisy[g], trees.gumbel[g])
+        _line_up(trees, index(g), considered, work[g])
 
 
 @kernel

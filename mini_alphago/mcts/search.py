@@ -13,7 +13,7 @@ from ..model.features import APART, NONE
 from ..threads import use_threads
 from .arrays import NEW, Answers, new_leaves, new_trees
 from .gumbel import stacked_schedules
-from .noise import draw_gumbel, mix_dirichlet
+from .noise import mix_dirichlet, start_races
 from .puct import bring_forward
 from .ranking import RootMove, describe_edge, ranked_edges
 from .roots import Roots, advance_all, advance_game, new_roots, pruned_visits, summarize_all
@@ -206,6 +206,7 @@ class Search:
             self.trees.move[g, i] = self.trees.move[g, e]
             self.trees.prior[g, i] = self.trees.prior[g, e] / total if total > 0 else 1 / len(kept)
         self.trees.nodes[g, 0]["edge_count"] = len(kept)
+        self.trees.racers[g] = 0
         bring_forward(self.trees, g, 0)
 
     def _answer(self, asking: Generator[np.ndarray, Answers, Result]) -> Result:
@@ -226,10 +227,9 @@ class Search:
         yield from self._round(np.zeros(self.games, np.int64))  # roots that are not evaluated yet
         if self.options.gumbel:
             self._schedule, self.trees.race[:] = stacked_schedules(self.settings.considered, targets)
-            self.trees.gumbel[:] = 0
-            if np.any(noise):
-                with self._threads():
-                    draw_gumbel(self._seeds(), np.broadcast_to(noise, self.games).copy(), self.trees.gumbel)
+            noisy = np.broadcast_to(noise, self.games).copy()
+            with self._threads():
+                start_races(self.trees, self._seeds(), noisy, self.settings.considered, self._work)
         else:
             self._add_noise(np.broadcast_to(noise, self.games))
 

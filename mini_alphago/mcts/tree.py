@@ -121,38 +121,53 @@ def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: 
 
     `logits` [width² + 1] is laid out for a tensor that may be wider than the board. Returns the node, or NO_NODE.
     """
-    size = leaves.size[slot]
-    area = size * size
+    area = leaves.size[slot] * leaves.size[slot]
     count = 0
-    largest = np.float32(-np.inf)  # float32 throughout: its exponential is much the faster
     for move in range(area + 1):
-        if leaves.reasons[slot, move] == 0:
-            count += 1
-            largest = max(largest, logits[_in_tensor(move, size, width)])
+        count += leaves.reasons[slot, move] == 0
     node = _new_node(trees, g, slot, leaves, count)
     if node == NO_NODE:
         return NO_NODE
-    edge = trees.nodes[g, node].first_edge
+    first = trees.nodes[g, node].first_edge
+    last = first + count
+    largest = _list_moves(trees, g, first, leaves, slot, logits, width)
+    prior, child, visits = trees.prior[g], trees.child[g], trees.visits[g]
     total = 0.0
-    for move in range(area + 1):
-        if leaves.reasons[slot, move] == 0:
-            trees.move[g, edge] = move
-            trees.child[g, edge] = NO_NODE
-            trees.visits[g, edge] = 0
-            trees.prior[g, edge] = np.exp(logits[_in_tensor(move, size, width)] - largest)
-            total += trees.prior[g, edge]
-            edge += 1
-    for e in range(edge - count, edge):
-        trees.prior[g, e] /= total
+    for e in range(first, last):
+        prior[e] = np.exp(prior[e] - largest)  # in float32, whose exponential is much the faster
+        total += prior[e]
+    for e in range(first, last):
+        prior[e] /= total
+    for e in range(first, last):
+        child[e] = NO_NODE
+    for e in range(first, last):
+        visits[e] = 0
     bring_forward(trees, g, node)
+    if node == 0:
+        trees.racers[g] = 0
     return node
 
 
 @inlined_kernel
-def _in_tensor(move: int, size: int, width: int) -> int:
-    if move == size * size:
-        return width * width
-    return (move // size) * width + move % size
+def _list_moves(trees: Trees, g: int, first: int, leaves: Leaves, slot: int, logits: Any, width: int) -> float:
+    """The legal moves and their logits, from edge `first` on; returns the largest logit."""
+    size = leaves.size[slot]
+    area = size * size
+    edge = first
+    largest = np.float32(-np.inf)
+    place, gap = 0, width - size  # the move's place in the tensor, and what is left of a row beside the board
+    for x in range(size):
+        for move in range(x * size, (x + 1) * size):
+            if leaves.reasons[slot, move] == 0:
+                trees.move[g, edge] = move
+                trees.prior[g, edge] = logits[place]
+                largest = max(largest, logits[place])
+                edge += 1
+            place += 1
+        place += gap
+    trees.move[g, edge] = area  # passing is always legal
+    trees.prior[g, edge] = logits[width * width]
+    return max(largest, logits[width * width])
 
 
 @kernel
