@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Arguments that several verbs have.
 Record = Annotated[Positional[str], arg(metavar="GAME.sgf", help="The game record.")]
-ModelPath = Annotated[str, arg(metavar="PATH", help="A checkpoint, or the folder of a training run.")]
+ModelPath = Annotated[str, arg(metavar="PATH", help="A checkpoint, a training run's folder, or KataGo's net.bin.gz.")]
 Device = Annotated[str, arg(metavar="NAME", help="auto, cpu, cuda, cuda:1, … or mps.")]
 Precision = Annotated[str, arg(metavar="NAME", help="auto, f32, bf16 or f16.")]
 AtOnce = Annotated[int, arg(metavar="N", help="Games at the same time.")]

@@ -40,7 +40,7 @@ class Models:
         if model is not None:
             path = newest_network(model)
             checkpoint = read_description(path)
-            name = path.parent.parent.resolve().name if Path(model).is_dir() else path.stem
+            name = path.parent.parent.resolve().name if Path(model).is_dir() else path.name.split(".")[0]
             if model == SHIPPED:
                 name = "mini-alphago"
             trained = checkpoint.steps != 0
