@@ -72,6 +72,8 @@ class SelfPlaySettings:
     """Gumbel AlphaZero, best with few simulations, or PUCT as in AlphaZero and the tutorial."""
     simulations: int = 32
     """Simulations of a full search, whose policy is learned."""
+    late_simulations: int = 0
+    """Simulations of a full search in the second half of a run that has a limit; 0: the same."""
     fast_simulations: int = 0
     """Playout cap randomisation: moves that are not searched in full get this many; 0: all are searched in full."""
     full_share: float = 0.25
@@ -112,7 +114,7 @@ class SelfPlaySettings:
     def __post_init__(self) -> None:
         _check_choice("method", self.method, ("gumbel", "puct"))
         _check_ranges(self, {
-            "games": (1, 65536), "groups": (1, 8), "simulations": (1, 10_000),
+            "games": (1, 65536), "groups": (1, 8), "simulations": (1, 10_000), "late_simulations": (0, 10_000),
             "fast_simulations": (0, 10_000), "full_share": (0.01, 1.0),
             "temperature": (0.0, 100.0), "random_openings": (0.0, 1.0), "komi_spread": (0.0, 50.0),
             "move_limit": (2, 10_000), "resign_below": (-1.0, 0.0), "resign_played_out": (0.0, 1.0),
@@ -138,6 +140,10 @@ class SelfPlaySettings:
         """After how many moves a game on this board is cut."""
         return size * size * 3 // 2 if self.move_limit is None else self.move_limit
 
+    def simulations_at(self, progress: float) -> int:
+        """Simulations of a full search when so much of the run is over, from 0 to 1."""
+        return self.late_simulations if self.late_simulations and progress >= 0.5 else self.simulations
+
     def search(self, size: int) -> SearchSettings:
         """The settings of the search."""
         return SearchSettings(
@@ -149,7 +155,8 @@ class SelfPlaySettings:
             noise_alpha=self.noise_alpha,
             noise_epsilon=self.noise_epsilon,
             move_limit=self.limit_for(size),
-            nodes=2 * max(self.simulations, self.fast_simulations) + 2,  # a tree that is kept has visits already
+            # a tree that is kept has visits already
+            nodes=2 * max(self.simulations, self.late_simulations, self.fast_simulations) + 2,
         )
 
 

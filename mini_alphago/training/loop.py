@@ -193,6 +193,7 @@ class Training:
     def _play(self, number: int, clock: "_Clock") -> tuple[Records, Metrics]:
         """Self-play until enough games have ended; what the journal has of it already is only applied."""
         play, wanted = self.self_play, self.config.games_per_iteration
+        play.simulations = self.config.self_play.simulations_at(self.progress())
         journal = self.folder.journal(number, self.config.self_play.games, self.config.board_size**2 + 1)
         parts: list[Records] = []
         done = 0

@@ -37,12 +37,14 @@ LAPTOP = TrainingConfig(
 
 GPU = TrainingConfig(
     minutes=15.0,
-    games_per_iteration=2048,
+    games_per_iteration=4096,
     checkpoint_every=5,
     network=NetworkSettings(size="b6c96"),
-    self_play=SelfPlaySettings(games=4096, groups=2, simulations=32, considered=16, komi_spread=2.0),
-    replay=ReplaySettings(minimum=150_000),
-    learning=LearningSettings(batch_size=2048, uses=4.0, warmup_steps=100),
+    self_play=SelfPlaySettings(
+        games=8192, groups=2, simulations=32, late_simulations=64, considered=16, komi_spread=2.0
+    ),
+    replay=ReplaySettings(minimum=150_000, maximum=2_000_000),
+    learning=LearningSettings(batch_size=2048, uses=3.0, warmup_steps=100),
     measure=MeasureSettings(every=20, games=64, visits=100),
 )
 

@@ -59,6 +59,7 @@ class SelfPlay:
         slots, points = settings.games, size * size + 1
         self.searches, self.roots = _make_searches(evaluator, size, settings)
         self.version = 0  # of the network, written into the records
+        self.simulations = settings.simulations  # of full searches, from now on
         self.steps = 0
         self.next_id = 0
         self._wanted = games_wanted
@@ -114,7 +115,7 @@ class SelfPlay:
         full = np.ones(slots, bool)
         if settings.fast_simulations:
             full = rng.random(slots) < settings.full_share
-        targets = np.where(full, settings.simulations, settings.fast_simulations)
+        targets = np.where(full, self.simulations, settings.fast_simulations)
         targets[self._id == _IDLE] = 0
         parts = [slice(start, start + search.games) for start, search in self._groups()]
         for search, own in zip(self.searches, rng.spawn(len(parts)), strict=True):

@@ -158,6 +158,14 @@ def test_limits_can_change_but_the_network_and_the_games_cannot(tmp_path: Path) 
     assert "simulations = 6" in (tmp_path / "config.toml").read_text()
 
 
+def test_the_second_half_of_a_run_searches_longer(tmp_path: Path) -> None:
+    play = dataclasses.replace(CONFIG.self_play, simulations=4, late_simulations=12)
+    history = train(dataclasses.replace(CONFIG, iterations=4, self_play=play), str(tmp_path)).history
+    each = [line["evals_per_second"] / line["positions_per_second"] for line in history]
+    assert max(each[:2]) < 6
+    assert min(each[2:]) > 9  # less than 13: a finished game needs no network
+
+
 def test_a_run_begins_from_a_network(tmp_path: Path, whole: Path) -> None:
     one_more = dataclasses.replace(CONFIG, iterations=1)
     train(one_more, str(tmp_path / "next"), init=str(whole))

@@ -199,6 +199,18 @@ def test_some_searches_are_full_and_others_fast(share):
     assert set(SelfPlay(Uniform(), SIZE, FEW).think().full.tolist()) == {1}
 
 
+def test_searches_are_longer_in_the_second_half():
+    settings = replace(FEW, simulations=4, late_simulations=12)
+    assert [settings.simulations_at(progress) for progress in (0.0, 0.49, 0.5, 1.0)] == [4, 4, 12, 12]
+    assert FEW.simulations_at(1.0) == FEW.simulations
+    play = SelfPlay(Uniform(), SIZE, settings)
+    for progress in (0.2, 0.7):
+        play.simulations = settings.simulations_at(progress)
+        play.apply(play.think())
+        play.think()
+        assert (play.searches[0].visit_counts().sum(axis=1) == settings.simulations_at(progress)).all()
+
+
 def test_only_early_moves_are_sampled():
     """All later ones, and all at temperature 0, are the most visited."""
     settings = replace(FEW, method="puct", simulations=12, sampled_moves=(4, 4), random_openings=0.3)
