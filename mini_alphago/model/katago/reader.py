@@ -140,8 +140,8 @@ class _Parser:
     def header(self) -> tuple[str, NetworkConfig]:
         """The name, and what kind of network it is."""
         name, _, suicide = self._begin()
-        self._word()
-        return name, katago_file_config(self._count(), self._count(), suicide)
+        _, blocks, channels, _ = self._trunk_sizes()
+        return name, katago_file_config(blocks, channels, suicide)
 
     def description(self) -> Description:
         """The whole file."""
@@ -181,19 +181,24 @@ class _Parser:
                 values[name] = self._read(hint)
         return kind(**values)
 
-    def _trunk(self) -> Trunk:
+    def _trunk_sizes(self) -> tuple[str, int, int, tuple[int, int, int, int]]:
+        """Name, blocks, channels, and what else stands before the trunk's first weights."""
         name = self._word()
         count, channels = self._count(), self._count()
-        middle, regular, unused, pooled = (self._integer() for _ in range(4))
+        sizes = self._integer(), self._integer(), self._integer(), self._integer()
         if self._version >= NEW_LAYERS:
             norm = self._integer()
             require(norm == 0, f"{name}: norms of kind {norm}, of which only batch norms, 0, are known here")
             self._reserved(RESERVED_TRUNK)
+        return name, count, channels, sizes
+
+    def _trunk(self) -> Trunk:
+        name, count, channels, sizes = self._trunk_sizes()
         initial, global_inputs = self._conv(), self._matmul()
         require(initial.outputs == channels, f"{name}: {channels} channels, but its first layer has {initial.outputs}")
         metadata = self._read(MetadataEncoder) if self._metadata else None
         blocks, tip = self._blocks(count), self._read(NormAct)
-        return Trunk(name, (middle, regular, unused, pooled), initial, global_inputs, metadata, blocks, tip)
+        return Trunk(name, sizes, initial, global_inputs, metadata, blocks, tip)
 
     def _blocks(self, count: int) -> tuple[Block, ...]:
         self._depth += 1

@@ -1,6 +1,7 @@
 """KataGo's files wherever a network is asked for: what they are is said at once, and bad ones are refused by name."""
 
 import gzip
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,21 @@ from mini_alphago.model.katago.writer import encode_katago, write_katago
 from .made_up import VERSIONS, made_up
 from .real import REAL, needs_real_network
 from .small import SMALL
+
+KATRAIN = importlib.util.find_spec("katrain")
+
+
+@pytest.mark.skipif(
+    KATRAIN is None or KATRAIN.origin is None,
+    reason="KaTrain is not installed (pip install --no-deps -c constraints.txt katrain pysgf chardet)",
+)
+def test_a_real_transformer_is_refused() -> None:
+    """The network that comes with KaTrain has attention blocks and other norms, though its version is a known one."""
+    assert KATRAIN is not None
+    path = Path(str(KATRAIN.origin)).parent / "models" / "b10c384h6nbttflrs.bin.gz"
+    for read in (read_description, load_network):
+        with pytest.raises(CheckpointError, match=r"^b10c384h6nbttflrs.bin.gz: trunk: norms of kind 1, of which"):
+            read(path)
 
 
 @pytest.mark.parametrize("end", ["bin.gz", "txt.gz", "bin", "txt"])
