@@ -314,6 +314,22 @@ def train() -> None:
     """
 
 
+def speedrun(
+    run: Annotated[str | None, arg(metavar="DIR", help="A new folder for the run (runs/speedrun).")] = None,
+    preset: Annotated[str | None, arg(metavar="NAME", help="tiny, laptop or gpu (one for this machine).")] = None,
+    minutes: Annotated[float | None, arg(metavar="M", help="How long to train (as the preset says).")] = None,
+    games: Annotated[int, arg(metavar="N", help="Games against each opponent at the end.")] = 40,
+    visits: PlayerVisits = 100,
+) -> None:
+    """Train from nothing against the clock, then climb the ladder: random, GNU Go, the networks on the way.
+
+    Example: mini-alphago speedrun --minutes 15
+    """
+    from .training.command import speedrun
+
+    speedrun(run, preset, minutes, games, visits)
+
+
 def _train_verb(arguments: list[str]) -> Callable[..., Any]:
     """`train` with its settings: their defaults depend on the preset or the run that the arguments name."""
     from .training.command import train_verb
@@ -323,7 +339,7 @@ def _train_verb(arguments: list[str]) -> Callable[..., Any]:
 
 VERBS: dict[str, Callable[..., Any]] = {
     "play": play, "train": train, "gtp": gtp, "analysis": analysis, "review": review, "match": match, "ladder": ladder,
-    "show": show, "analyze": analyze, "models": models, "export": export,
+    "speedrun": speedrun, "show": show, "analyze": analyze, "models": models, "export": export,
 }  # fmt: skip
 
 

@@ -1,15 +1,19 @@
-"""`mini-alphago train`: from the command line to a run, and from Ctrl-C back to the prompt."""
+"""`mini-alphago train` and `speedrun`: from the command line to a run, and from Ctrl-C back to the prompt."""
 
 import argparse
 import contextlib
 import signal
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from tyro.conf import arg
 
+from ..arena.command import climb
+from ..arena.tournament import MatchSettings
 from .config import TrainingConfig
 from .display import make_display
 from .folder import RunFolder
@@ -17,6 +21,8 @@ from .loop import Stopped, Training, train
 from .page import page_beside
 from .presets import PRESETS, choose_preset, get_preset
 from .report import duration_text
+
+_ON_THE_WAY = 3  # earlier networks that a speedrun's ladder has
 
 
 def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
@@ -65,9 +71,41 @@ def default_run(preset: str) -> Path:
     return Path("runs") / preset
 
 
+def speedrun(run: str | None, preset: str | None, minutes: float | None, games: int, visits: int) -> None:
+    """Train from nothing against the clock, then rate the network and those on the way to it.
+
+    preset: None for this machine's. minutes: None for the preset's. games: against each opponent, at so many visits.
+    ValueError if the run is there already.
+    """
+    chosen = ""
+    if preset is None:
+        preset, reason = choose_preset()
+        chosen = f"Preset {preset}: {reason}."
+    run = run or str(default_run("speedrun"))
+    if RunFolder(run).exists:
+        raise ValueError(f"{run} is there already, and a speedrun begins from nothing: name another folder with --run")
+    config = get_preset(preset)
+    config = replace(
+        config, minutes=minutes or config.minutes, iterations=None, measure=replace(config.measure, every=0)
+    )
+    if config.minutes is None:
+        raise ValueError(f"preset {preset} has no time of its own: say how long with --minutes")
+    began = time.perf_counter()
+    training = _run(config, run, None, False, chosen, None)
+    if training is None:
+        return
+    clock = (time.perf_counter() - began) / 60
+    made = f"{training.games:,} games, {training.replay.positions:,} positions"
+    print(f"From nothing: {training.minutes:.1f} minutes ({clock:.1f} by the clock), {made}.")
+    play = config.self_play
+    settings = MatchSettings(games, min(games, 32), visits, config.board_size, play.komi, device=config.device)
+    climb(run, [], _ON_THE_WAY, settings, f"{run}/ladder")
+
+
 def _run(
     config: TrainingConfig, run: str, init: str | None, quiet: bool, chosen: str, web: tuple[int, ...] | None
-) -> None:
+) -> Training | None:
+    """Train, and say how it ended; None if somebody stopped it."""
     display = make_display(quiet=quiet)
     stop = threading.Event()
     go_on = f"mini-alphago train --run {run}"
@@ -89,8 +127,10 @@ def _run(
         try:
             training = train(config, run, display, init, stop, lambda _: config, began)
             display.finish(_farewell(training, run, go_on))
+            return training
         except Stopped:
             display.finish(f"Stopped; nothing is lost. Go on with: {go_on}")
+            return None
         finally:
             if before is not None:
                 signal.signal(signal.SIGINT, before)

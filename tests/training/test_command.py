@@ -174,3 +174,19 @@ def test_main_py_is_the_tutorials_program(tmp_path: Path) -> None:
     network, checkpoint = load_checkpoint(tmp_path / "here")
     assert (network.config.family, network.config.input_planes) == ("tutorial", 7)
     assert checkpoint.notes["games"] >= 2
+
+
+def test_a_speedrun_ends_with_its_ladder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    main(["speedrun", "--preset", "tiny", "--minutes", "0.02", "--games", "2", "--visits", "2"])
+    shown = capsys.readouterr().out
+    assert "From nothing: " in shown
+    assert "Elo beside it" in shown
+    run = tmp_path / "runs/speedrun"
+    ladder = json.loads((run / "ladder/results.json").read_text())
+    assert (ladder["settings"]["board_size"], ladder["settings"]["komi"]) == (5, 0.5)
+    assert ladder["games"] >= 4
+    with pytest.raises(SystemExit, match="a speedrun begins from nothing"):
+        main(["speedrun", "--preset", "tiny"])
+    with pytest.raises(SystemExit, match="say how long with --minutes"):
+        main(["speedrun", "--preset", "tutorial", "--run", "other"])
+    assert not (tmp_path / "other").exists()
