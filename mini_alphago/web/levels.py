@@ -1,7 +1,7 @@
-"""How strong it plays: named levels, weaker by fewer visits and by a choice among several good moves.
+"""How strong it plays: named levels, weaker by fewer visits and by a choice among several moves.
 
-No level plays a move that its own search finds clearly worse than the best: a weak level overlooks things, it does not
-throw games away.
+A weak level overlooks things: it may take a move that it has not looked at, if it came to its mind at all, and one that
+its search finds worse than the best by no more than its margin. It never throws a game away knowingly.
 """
 
 import random
@@ -24,13 +24,14 @@ class Level:
     visits: int | None  # None: as many as the server was started with
     temperature: float = 0.0  # how flat the choice is; 0: the best move
     margin: float = 0.0  # winrate that a chosen move may be behind the best
+    careless: float = 1.0  # moves that were not searched may be chosen from this prior on
 
 
 LEVELS = (
-    Level("beginner", "Beginner", "Looks at a few moves and likes to try things.", 12, 2.0, 0.25),
-    Level("easy", "Easy", "Sees captures coming, and often enough does not mind.", 24, 1.5, 0.16),
-    Level("medium", "Medium", "Plays soundly, and not always the same.", 60, 1.0, 0.10),
-    Level("hard", "Hard", "Reads further, and seldom gives anything away.", 160, 0.5, 0.05),
+    Level("beginner", "Beginner", "Looks at a few moves and likes to try things.", 8, 4.0, 0.5, 0.001),
+    Level("easy", "Easy", "Sees captures coming, and often enough does not mind.", 16, 2.5, 0.3, 0.003),
+    Level("medium", "Medium", "Plays soundly, and not always the same.", 32, 1.5, 0.15, 0.01),
+    Level("hard", "Hard", "Reads further, and seldom gives anything away.", 100, 0.5, 0.05),
     Level("full", "Full strength", "Everything it has.", None),
 )
 FULL = LEVELS[-1]
@@ -47,12 +48,19 @@ def find_level(name: str) -> Level:
 def choose(moves: list["RootMove"], level: Level, rng: random.Random) -> "RootMove":
     """A move of this level among those that a search found, the best of them first.
 
-    Drawn by visits and prior among the moves whose winrate is within the level's margin; a pass only if it is the best.
+    Drawn by visits and prior among the moves whose winrate is within the level's margin, and those without visits that
+    the level is careless enough for; a pass only if it is the best.
     """
     best = moves[0]
     if level.temperature == 0 or best.move == PASS:
         return best
-    good = [move for move in moves if move.visits and move.move != PASS and best.value - move.value <= 2 * level.margin]
+
+    def is_good(move: "RootMove") -> bool:
+        if move.move == PASS:
+            return False
+        return best.value - move.value <= 2 * level.margin if move.visits else move.prior >= level.careless
+
+    good = [move for move in moves if is_good(move)]
     if not good:
         return best
     total = sum(move.visits for move in moves)
