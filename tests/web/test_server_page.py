@@ -3,6 +3,7 @@
 import pytest
 
 from mini_alphago.game import RULE_SETS
+from mini_alphago.web.levels import find_level
 from mini_alphago.web.settings import RULES
 
 from .serving import Client, Server, client, game
@@ -70,7 +71,8 @@ def test_a_move(page: Client, strength: dict[str, object]) -> None:
     assert all(report["type"] == "analysis" for report in reports)
     assert answer["type"] == "move"
     assert 0 <= answer["winrate"] <= 1
-    assert answer["visits"] == {"beginner": 12, "full": 24, None: strength.get("visits", 24)}[strength.get("level")]
+    visits = {"beginner": find_level("beginner").visits, "full": 24, None: strength.get("visits", 24)}
+    assert answer["visits"] == visits[strength.get("level")]
     assert answer["position"]["moveNumber"] == 2
     assert answer["position"]["lastMove"] == answer["move"]
     assert answer["position"]["toMove"] == "B"
