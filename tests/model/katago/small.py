@@ -68,13 +68,15 @@ def slow_answer(network: Description, board: Board, rules: str) -> dict[str, Any
     }
 
 
-def _play(board: Board, moves: str) -> None:
+def play(board: Board, moves: str) -> Board:
+    """The same board, after these moves."""
     for move in moves.split():
         x, y = from_gtp(move, board.size)
         if x < 0:
             board.pass_move()
         else:
             assert board.play(x, y), move
+    return board
 
 
 def main() -> None:
@@ -82,13 +84,13 @@ def main() -> None:
     network, random, written = read_katago(SMALL), np.random.default_rng(1), []
     for size, rules, komi, count, moves in GAMES:
         board = Board(size, komi, rules)
-        _play(board, moves)
+        play(board, moves)
         for _ in range(count):
             answer = slow_answer(network, board, rules)
             chances = np.array([*np.ravel(answer["policy"]), answer["policyPass"] / 10], float)  # games, not passes
             chances = np.sqrt(np.nan_to_num(chances))
             point = int(random.choice(len(chances), p=chances / chances.sum()))
-            _play(board, "pass" if point == size * size else to_gtp(*divmod(point, size), size))
+            play(board, "pass" if point == size * size else to_gtp(*divmod(point, size), size))
         played = [["b" if player == BLACK else "w", to_gtp(x, y, size)] for x, y, player in board.history]
         position = {"size": size, "rules": rules, "komi": komi, "moves": played}
         written.append({**position, "katago": slow_answer(network, board, rules)})

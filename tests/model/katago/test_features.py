@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mini_alphago.game import BLACK, WHITE, Board, stack_boards
-from mini_alphago.game.coords import from_gtp, to_gtp
+from mini_alphago.game.coords import to_gtp
 from mini_alphago.model import get_encoding
 from mini_alphago.model.katago.features import SMALLEST, TAX_ALL, TAX_SEKI, FeaturesV7, read_numbers
 
 from ...game.test_drawn import SEND_TWO
 from ..test_features import random_board
 from . import slow_encoder
+from .small import play
 
 RULES = ["cgos", "tromp-taylor", "chinese", "japanese", "aga", "new-zealand"]
 
@@ -47,16 +48,6 @@ def laddered(text: str, player: int = BLACK) -> tuple[str, str]:
     assert np.array_equal(planes[14], planes[15])  # no history is the same as nothing changed
     assert np.array_equal(planes[14], planes[16])
     return names(planes[14]), names(planes[17])
-
-
-def play(board: Board, moves: str) -> Board:
-    for move in moves.split():
-        x, y = from_gtp(move, board.size)
-        if x < 0:
-            board.pass_move()
-        else:
-            assert board.play(x, y), move
-    return board
 
 
 # --- golden values --------------------------------------------------------------------------------------------------
