@@ -22,7 +22,6 @@ from mini_alphago.model import SHIPPED, Evaluator, Network, load_network
 from mini_alphago.model.inference import CudaGraphBackend
 from mini_alphago.training import SelfPlay, SelfPlaySettings, Trainer
 from mini_alphago.training.config import LearningSettings
-from mini_alphago.training.records import join_records
 from mini_alphago.training.samples import SampleMaker, usable
 
 CASES = (("b6c96", 9, 4096), ("b10c128", 9, 4096), ("b6c96", 19, 1024))  # network, board, games in each group
@@ -97,7 +96,7 @@ def training(table: Table, network: Network, play: SelfPlay, size: int, batch_si
     encoding = play.searches[0]._encoding
     assert encoding is not None
     maker = SampleMaker(encoding, size, play.settings.rules, batch_size, play.limit, pinned=True)
-    records = join_records([play._record(g) for g in range(play.settings.games)], size)
+    records = play.records(np.arange(play.settings.games))
     game, at = usable(records)
     rng = np.random.default_rng(0)
 

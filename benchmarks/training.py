@@ -22,7 +22,6 @@ from tutorial_style import PlainBoard, plain_search
 from mini_alphago.model import Evaluator
 from mini_alphago.training import SelfPlay, SelfPlaySettings, Trainer, get_preset, train
 from mini_alphago.training.config import LearningSettings
-from mini_alphago.training.records import join_records
 from mini_alphago.training.samples import SampleMaker, usable
 
 SIZE = 9
@@ -42,7 +41,7 @@ def self_play_rate(play: SelfPlay) -> tuple[float, float]:
 def training_rate(trainer: Trainer, play: SelfPlay, batch_size: int) -> float:
     """Samples a second, from stored games to changed weights."""
     maker = SampleMaker(play.searches[0]._encoding, SIZE, play.settings.rules, batch_size, play.limit)  # type: ignore[arg-type]
-    records = join_records([play._record(g) for g in range(play.settings.games)], SIZE)  # games half played will do
+    records = play.records(np.arange(play.settings.games))  # games half played will do
     game, at = usable(records)
     rng = np.random.default_rng(0)
     times = []

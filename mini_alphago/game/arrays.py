@@ -14,8 +14,6 @@ KO_SIMPLE, KO_POSITIONAL, KO_SITUATIONAL = 0, 1, 2
 SCORING_AREA, SCORING_TERRITORY = 0, 1
 LEGAL, OCCUPIED, KO, SUPERKO, SUICIDE, OVER = 0, 1, 2, 3, 4, 5
 
-FILTER_BITS = 4096  # a power of two; at 300 positions about 7 % of the misses still scan the list of keys
-
 INFO = np.dtype(
     [
         ("size", np.int32),
@@ -39,9 +37,8 @@ POINT = np.dtype(
     [
         ("head", np.uint16),  # the chain's name: the index of one of its stones; NO_CHAIN on empty points and walls
         ("next", np.uint16),  # the next stone of the chain's ring
-        ("stones", np.int16),  # at the head only, like the two below
+        ("stones", np.int16),  # at the head only, like the one below
         ("liberties", np.int16),
-        ("hash", np.int64),
     ],
     align=True,
 )
@@ -56,7 +53,7 @@ class Games(NamedTuple):
     points: np.ndarray  # [games, A] POINT: the chains
     moves: np.ndarray  # [games, M] MOVE
     keys: np.ndarray  # [games, M + 1] int64: what superko compares, one for each position since `first_move`
-    key_filter: np.ndarray  # [games, 64] int64: a Bloom filter over `keys`
+    removed: np.ndarray  # [games, A] uint8: by bits, BLACK | WHITE, whose stones were taken off here since `first_move`
     recent: np.ndarray  # [games, RECENT, A] int8: `color` before move n is in slot n % RECENT
     mark: np.ndarray  # [games, A] int32: scratch, valid where equal to the stamp at hand
     neighbors: np.ndarray  # [MAX_SIZE + 1, MAX_SIZE², 4] uint16, one table for every batch
@@ -70,7 +67,7 @@ class Position(NamedTuple):
     color: np.ndarray  # [A] int8
     points: np.ndarray  # [A] POINT
     keys: np.ndarray  # [M + 1] int64
-    key_filter: np.ndarray  # [64] int64
+    removed: np.ndarray  # [A] uint8
     mark: np.ndarray  # [A] int32
     neighbors: np.ndarray  # [MAX_SIZE², 4] uint16, of this board size
     zobrist: np.ndarray  # [3, MAX_SIZE² + 1] int64
@@ -86,7 +83,18 @@ def _neighbor_table() -> np.ndarray:
     return table
 
 
+def _side_table() -> np.ndarray:
+    """[MAX_SIZE + 1, 2, MAX_SIZE²] uint8, by size: whether a point has a neighbour before and behind it in its row."""
+    table = np.zeros((MAX_SIZE + 1, 2, MAX_SIZE * MAX_SIZE), np.uint8)
+    for size in range(MIN_SIZE, MAX_SIZE + 1):
+        column = np.arange(size * size) % size
+        table[size, 0, : size * size] = column > 0
+        table[size, 1, : size * size] = column < size - 1
+    return table
+
+
 NEIGHBORS = _neighbor_table()
+SIDES = _side_table()
 ZOBRIST = np.random.default_rng(0x60).integers(-(2**63), 2**63, (3, MAX_SIZE * MAX_SIZE + 1), np.int64)
 
 
@@ -99,7 +107,7 @@ def new_games(count: int, size: int, max_moves: int) -> Games:
         points=np.zeros((count, points), POINT),
         moves=np.zeros((count, max_moves), MOVE),
         keys=np.zeros((count, max_moves + 1), np.int64),
-        key_filter=np.zeros((count, FILTER_BITS // 64), np.int64),
+        removed=np.zeros((count, points), np.uint8),
         recent=np.zeros((count, RECENT, points), np.int8),
         mark=np.zeros((count, points), np.int32),
         neighbors=NEIGHBORS,

@@ -131,6 +131,40 @@ def _label_sets(color: Any, neighbors: Any, area: int, player: int, scratch: Scr
 
 
 @kernel
+def _may_live(color: Any, neighbors: Any, area: int, player: int, suicide: int, scratch: Scratch) -> bool:
+    """Whether there are two regions that could be eyes: each of their points touches a stone of `player`.
+
+    Cheap, and in the middle of a game mostly the end of the matter. As to `suicide`, see `pass_alive`.
+    """
+    label, stack = scratch.label, scratch.stack
+    for point in range(area):
+        label[point] = -1
+    eyes = 0
+    for start in range(area):
+        if label[start] >= 0 or color[start] == player:
+            continue
+        label[start] = 0
+        stack[0] = start
+        count = 1
+        lonely = 0
+        while count > 0:
+            count -= 1
+            point = stack[count]
+            touches = not suicide and color[point] != EMPTY
+            for k in range(4):
+                q = neighbors[point, k]
+                if color[q] == player:
+                    touches = True
+                elif color[q] != WALL and label[q] < 0:
+                    label[q] = 0
+                    stack[count] = q
+                    count += 1
+            lonely += not touches
+        eyes += lonely == 0
+    return eyes >= 2
+
+
+@kernel
 def _measure_regions(color: Any, neighbors: Any, area: int, player: int, suicide: int, scratch: Scratch) -> None:
     """Fill `size`, `inner` and `touch` for every region of points that are not `player`'s."""
     for point in range(area):
@@ -165,6 +199,10 @@ def pass_alive(color: Any, neighbors: Any, area: int, player: int, suicide: int,
     never live (at most one point that touches none of them). 0: the rest. Returns how many are not 0.
     With `suicide` allowed the opponent may fill a region and vanish, so that its stones count as its points do.
     """
+    if not _may_live(color, neighbors, area, player, suicide, scratch):
+        for point in range(area):
+            owner[point] = 0
+        return 0
     sets = _label_sets(color, neighbors, area, player, scratch)
     alive, touch = scratch.alive, scratch.touch
     for i in range(sets):

@@ -5,19 +5,19 @@ and `size * size` means pass; that same index of `color` holds a WALL, which is 
 points to, so no kernel ever tests for the edge.
 
 Chains are kept up to date move by move: each stone knows the `head` of its chain and the `next` stone in a ring; the
-head carries the number of stones and liberties and the hash of its stones. So legality, superko included, costs a look
-at the four neighbours.
+head carries the number of stones and liberties. So legality costs a look at the four neighbours.
+
+Superko costs nothing almost everywhere: a move that repeats a position puts a stone where one of the same colour stood
+then, and has been taken off since. `removed` knows those points, and only for them are hashes compared.
 """
 
 from typing import Any
 
-import numpy as np
-
-from ..kernel import inlined_kernel, kernel
+from ..intrinsics import copy_row
+from ..kernel import kernel
 from .arrays import (
     BLACK,
     EMPTY,
-    FILTER_BITS,
     KO,
     KO_POSITIONAL,
     KO_SIMPLE,
@@ -43,11 +43,11 @@ from .arrays import (
     Position,
     new_games,
 )
+from .legality import is_first_contact, legality, legality_map, position_of
 
 __all__ = [
     "BLACK",
     "EMPTY",
-    "FILTER_BITS",
     "KO",
     "KO_POSITIONAL",
     "KO_SIMPLE",
@@ -85,20 +85,6 @@ __all__ = [
 
 
 @kernel
-def _position(games: Games, g: int) -> Position:
-    return Position(
-        games.info[g : g + 1],
-        games.color[g],
-        games.points[g],
-        games.keys[g],
-        games.key_filter[g],
-        games.mark[g],
-        games.neighbors[games.info[g].size],
-        games.zobrist,
-    )
-
-
-@kernel
 def clear(games: Games, g: int) -> None:
     """Start game `g` anew on an empty board, Black to move; size, rules and komi stay."""
     info = games.info[g]
@@ -122,7 +108,7 @@ def set_position(games: Games, g: int, stones: Any, to_move: int) -> bool:
     area = info.size * info.size
     for point in range(area):
         if stones[point] != EMPTY:
-            _add_stone(_position(games, g), point, stones[point])
+            _add_stone(position_of(games, g), point, stones[point])
     remember(games, g)
     for point in range(area):
         if stones[point] != EMPTY and games.points[g, games.points[g, point].head].liberties == 0:
@@ -138,19 +124,13 @@ def copy_game(target: Games, t: int, source: Games, s: int) -> None:
     target.info[t] = info
     target.info[t].stamp = stamp
     area = info.size * info.size
-    for i in range(area + 1):  # a loop for each array: so they copy many bytes at a time
-        target.color[t, i] = source.color[s, i]
-    for i in range(area + 1):
-        target.points[t, i] = source.points[s, i]
+    copy_row(target.color[t], source.color[s], area + 1)
+    copy_row(target.points[t], source.points[s], area + 1)
+    copy_row(target.removed[t], source.removed[s], area)
     for slot in range(min(RECENT, info.move_count)):
-        for i in range(area):
-            target.recent[t, slot, i] = source.recent[s, slot, i]
-    for i in range(info.move_count):
-        target.moves[t, i] = source.moves[s, i]
-    for i in range(info.first_move, info.move_count + 1):
-        target.keys[t, i] = source.keys[s, i]
-    for i in range(source.key_filter.shape[1]):
-        target.key_filter[t, i] = source.key_filter[s, i]
+        copy_row(target.recent[t, slot], source.recent[s, slot], area)
+    copy_row(target.moves[t], source.moves[s], info.move_count)
+    copy_row(target.keys[t], source.keys[s], info.move_count + 1)
 
 
 @kernel
@@ -164,9 +144,9 @@ def _empty_board(games: Games, g: int) -> None:
     for point in range(area + 1):
         games.color[g, point] = EMPTY
         games.points[g, point].head = NO_CHAIN
+        games.removed[g, point] = 0
     games.color[g, area] = WALL
-    for word in range(games.key_filter.shape[1]):
-        games.key_filter[g, word] = 0
+    games.points[g, area].liberties = 0
 
 
 @kernel
@@ -177,85 +157,6 @@ def remember(games: Games, g: int) -> None:
     if info.ko_rule == KO_SITUATIONAL:
         key ^= games.zobrist[info.to_move, MAX_SIZE * MAX_SIZE]
     games.keys[g, info.move_count] = key
-    bit = key & (FILTER_BITS - 1)
-    games.key_filter[g, bit >> 6] |= np.int64(1) << (bit & 63)
-
-
-@kernel
-def _seen(position: Position, key: int) -> bool:
-    bit = key & (FILTER_BITS - 1)
-    if (position.key_filter[bit >> 6] >> (bit & 63)) & 1 == 0:
-        return False
-    for i in range(position.info[0].first_move, position.info[0].move_count + 1):
-        if position.keys[i] == key:
-            return True
-    return False
-
-
-@kernel
-def _is_first_contact(points: Any, around: Any, k: int, head: int) -> bool:
-    """Whether neighbour `k` of the four `around` a point is the first of them that belongs to chain `head`."""
-    for earlier in range(k):
-        if points[around[earlier]].head == head:
-            return False
-    return True
-
-
-@kernel
-def legality(games: Games, g: int, point: int, player: int) -> int:
-    """LEGAL, or why `player` may not put a stone on `point` now. Passing (`size²`) is not asked for here."""
-    return _legality(_position(games, g), point, player)
-
-
-@inlined_kernel
-def _legality(position: Position, point: int, player: int) -> int:
-    info, color, points = position.info[0], position.color, position.points
-    if color[point] != EMPTY:
-        return OCCUPIED
-    if point == info.ko_point and player == info.to_move:
-        return KO
-    around = position.neighbors[point]
-    captured_hash = np.int64(0)
-    own_hash = np.int64(0)
-    breathes = captures = connects = False
-    for k in range(4):
-        q = around[k]
-        if color[q] == EMPTY:
-            breathes = True
-        elif color[q] != WALL:
-            head = points[q].head
-            if color[q] == player:
-                connects = True
-                if points[head].liberties > 1:
-                    breathes = True
-                elif _is_first_contact(points, around, k, head):
-                    own_hash ^= points[head].hash
-            elif points[head].liberties == 1:
-                captures = True
-                if _is_first_contact(points, around, k, head):
-                    captured_hash ^= points[head].hash
-    key = info.hash
-    if breathes or captures:
-        key ^= position.zobrist[player, point] ^ captured_hash
-    elif info.suicide and connects:
-        key ^= own_hash  # a lone stone is never let commit suicide: it would change nothing
-    else:
-        return SUICIDE
-    if info.ko_rule == KO_SIMPLE:
-        return LEGAL
-    if info.ko_rule == KO_SITUATIONAL:
-        key ^= position.zobrist[3 - player, MAX_SIZE * MAX_SIZE]
-    return SUPERKO if _seen(position, key) else LEGAL
-
-
-@kernel
-def legality_map(games: Games, g: int, player: int, reasons: Any) -> None:
-    """Write the `legality` of every move of `player`, the pass included, to `reasons` ([A] uint8)."""
-    position = _position(games, g)
-    area = position.info[0].size * position.info[0].size
-    for point in range(area):
-        reasons[point] = _legality(position, point, player)
-    reasons[area] = LEGAL
 
 
 @kernel
@@ -265,8 +166,7 @@ def play(games: Games, g: int, point: int) -> None:
     area = info.size * info.size
     player = info.to_move
     slot = info.move_count % RECENT
-    for i in range(area):
-        games.recent[g, slot, i] = games.color[g, i]
+    copy_row(games.recent[g, slot], games.color[g], area)
     games.moves[g, info.move_count].point = point
     games.moves[g, info.move_count].player = player
     info.ko_point = NO_POINT
@@ -295,7 +195,7 @@ def try_play(games: Games, g: int, point: int) -> int:
 @kernel
 def place(games: Games, g: int, point: int, player: int) -> None:
     """The stones after a legal move, captures and a new ko point included; the rest of the game stays. See `play`."""
-    position = _position(games, g)
+    position = position_of(games, g)
     info, color, points, neighbors = position.info[0], position.color, position.points, position.neighbors
     _add_stone(position, point, player)
     captured = 0
@@ -327,7 +227,7 @@ def _add_stone(position: Position, point: int, player: int) -> None:
         q = neighbors[point, k]
         head = points[q].head
         if head != NO_CHAIN:
-            if _is_first_contact(points, neighbors[point], k, head):
+            if is_first_contact(points, neighbors[point], k, head):
                 points[head].liberties -= 1
         elif color[q] == EMPTY:
             liberties += 1
@@ -335,7 +235,6 @@ def _add_stone(position: Position, point: int, player: int) -> None:
     points[point].next = point
     points[point].stones = 1
     points[point].liberties = liberties
-    points[point].hash = position.zobrist[player, point]
     color[point] = player
     info.hash ^= position.zobrist[player, point]
     for k in range(4):
@@ -359,7 +258,7 @@ def _merge(position: Position, one: int, other: int) -> None:
             q = neighbors[stone, k]
             if color[q] == EMPTY and mark[q] != stamp:
                 mark[q] = stamp
-                gained += _is_first_contact(points, neighbors[q], 4, big)  # no stone of `big` there: a new liberty
+                gained += is_first_contact(points, neighbors[q], 4, big)  # no stone of `big` there: a new liberty
         stone = points[stone].next
     for _ in range(count):
         points[stone].head = big
@@ -367,23 +266,24 @@ def _merge(position: Position, one: int, other: int) -> None:
     points[big].next, points[small].next = points[small].next, points[big].next
     points[big].liberties += gained
     points[big].stones += count
-    points[big].hash ^= points[small].hash
 
 
 @kernel
 def _remove_chain(position: Position, head: int) -> None:
     """Take a chain off the board; each of its points becomes a liberty of the chains around."""
     color, points, neighbors = position.color, position.points, position.neighbors
-    position.info[0].hash ^= points[head].hash
+    player = color[head]
     count = points[head].stones
     stone = head
     for _ in range(count):
+        position.info[0].hash ^= position.zobrist[player, stone]
+        position.removed[stone] |= player
         color[stone] = EMPTY
         points[stone].head = NO_CHAIN
         stone = points[stone].next
     for _ in range(count):
         for k in range(4):
             neighbor = points[neighbors[stone, k]].head
-            if neighbor != NO_CHAIN and _is_first_contact(points, neighbors[stone], k, neighbor):
+            if neighbor != NO_CHAIN and is_first_contact(points, neighbors[stone], k, neighbor):
                 points[neighbor].liberties += 1
         stone = points[stone].next

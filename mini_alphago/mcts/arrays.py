@@ -21,21 +21,31 @@ NODE = np.dtype(
     align=True,
 )
 
+EDGE = np.dtype(  # a million visits need sums in float64
+    [
+        ("utility_sum", np.float64),
+        ("value_sum", np.float64),
+        ("score_sum", np.float64),
+        ("visits", np.int32),
+        ("child", np.int32),  # a node, NO_NODE, or PENDING while its evaluation is out
+    ],
+    align=True,
+)
+
 
 class Trees(NamedTuple):
-    """A batch of trees of up to N nodes and E edges each."""
+    """A batch of trees of up to N nodes and E edges each.
+
+    What a new node must write is kept small: records of edges mean something for the first `seen` + 1 edges of a node,
+    and for all edges of the root. Sums mean nothing while `visits` is 0.
+    """
 
     node_count: np.ndarray  # [games] int32; node 0 is the root
     edge_count: np.ndarray  # [games] int32
     nodes: np.ndarray  # [games, N] NODE
     move: np.ndarray  # [games, E] int16, flat index
-    child: np.ndarray  # [games, E] int32: a node, NO_NODE, or PENDING while its evaluation is out
     prior: np.ndarray  # [games, E] float32
-    visits: np.ndarray  # [games, E] int32
-    # Sums mean nothing while `visits` is 0. A million visits need float64.
-    utility_sum: np.ndarray  # [games, E] float64
-    value_sum: np.ndarray  # [games, E] float64
-    score_sum: np.ndarray  # [games, E] float64
+    edges: np.ndarray  # [games, E] EDGE
     gumbel: np.ndarray  # [games, A] float32: noise on the root's moves, by flat index
     race: np.ndarray  # [games] int32: which halving schedule a game follows
     racers: np.ndarray  # [games] int32: how many moves are in `order`; 0 if no race has begun at this root
@@ -92,12 +102,8 @@ def new_trees(games: int, nodes: int, points: int) -> Trees:
         edge_count=np.zeros(games, np.int32),
         nodes=np.zeros((games, nodes), NODE),
         move=np.zeros((games, edges), np.int16),
-        child=np.zeros((games, edges), np.int32),
         prior=np.zeros((games, edges), np.float32),
-        visits=np.zeros((games, edges), np.int32),
-        utility_sum=np.zeros((games, edges), np.float64),
-        value_sum=np.zeros((games, edges), np.float64),
-        score_sum=np.zeros((games, edges), np.float64),
+        edges=np.zeros((games, edges), EDGE),
         gumbel=np.zeros((games, points), np.float32),
         race=np.zeros(games, np.int32),
         racers=np.zeros(games, np.int32),
@@ -109,8 +115,7 @@ def new_trees(games: int, nodes: int, points: int) -> Trees:
 def node_bytes(points: int) -> int:
     """Memory of one node of a tree with an edge for each of `points` = size² + 1 moves."""
     one = new_trees(1, 1, 1)
-    per_edge = sum(array.itemsize for array in (one.move, one.child, one.prior, one.visits, one.utility_sum,
-                                                one.value_sum, one.score_sum))  # fmt: skip
+    per_edge = one.move.itemsize + one.prior.itemsize + one.edges.itemsize
     return per_edge * points + one.nodes.itemsize + one.new_index.itemsize
 
 

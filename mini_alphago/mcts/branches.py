@@ -37,15 +37,16 @@ def _of_node(trees: Trees, g: int, node: int, player: int, size: int, depth: int
     first, count = int(record["first_edge"]), int(record["edge_count"])
     edges = np.arange(first, first + count)
     if node:
-        edges = edges[trees.visits[g, edges] > 0]
-    order = np.lexsort((-trees.prior[g, edges], -trees.visits[g, edges]))[:width]
+        edges = edges[: record["seen"]]
+    order = np.lexsort((-trees.prior[g, edges], -trees.edges["visits"][g, edges]))[:width]
     shown = []
     for edge in edges[order].tolist():
-        visits = int(trees.visits[g, edge])
-        value = float(trees.value_sum[g, edge]) / visits if visits else 0.0
+        known = trees.edges[g, edge]
+        visits = int(known["visits"])
+        value = float(known["value_sum"]) / visits if visits else 0.0
         move = from_flat(int(trees.move[g, edge]), size)
         branch = Branch(move, player, float(trees.prior[g, edge]), visits, value)
-        behind = int(trees.child[g, edge])
+        behind = int(known["child"])
         if depth > 1 and behind >= 0 and visits:
             branch.children = _of_node(trees, g, behind, 3 - player, size, depth - 1, width)
         shown.append(branch)

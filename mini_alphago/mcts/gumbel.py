@@ -64,15 +64,16 @@ class Completed(NamedTuple):
 @inlined_kernel
 def _completed(trees: Trees, g: int, node: int, options: Options) -> Completed:
     parent = trees.nodes[g, node]
-    prior, visits, utility_sum = trees.prior[g], trees.visits[g], trees.utility_sum[g]
+    first, last = parent.first_edge, parent.first_edge + parent.seen
+    prior, edges = trees.prior[g, first:last], trees.edges[g, first:last]
     total, most, mass, weighted, largest = 0, 0, 0.0, 0.0, -1.0
-    for e in range(parent.first_edge, parent.first_edge + parent.seen):
-        n = visits[e]
-        q = utility_sum[e] / n
+    for i in range(parent.seen):
+        n = edges[i].visits
+        q = edges[i].utility_sum / n
         total += n
         most = max(most, n)
-        mass += prior[e]
-        weighted += prior[e] * q
+        mass += prior[i]
+        weighted += prior[i] * q
         largest = max(largest, q)
     mixed = (parent.utility + total * weighted / mass) / (1 + total) if mass > 0 else np.float64(parent.utility)
     return Completed(total, mixed, max(largest, mixed), 0.5 * (options.c_visit + most) * options.c_scale, mass)
@@ -91,9 +92,12 @@ def improved_policy(trees: Trees, g: int, node: int, options: Options, out: Any)
     unvisited = np.exp(q.scale * (q.mixed - q.largest))
     norm = 0.0
     for i in range(parent.edge_count):
-        n = trees.visits[g, first + i]
-        worth = unvisited if n == 0 else np.exp(q.scale * (trees.utility_sum[g, first + i] / n - q.largest))
-        out[i] = trees.prior[g, first + i] * worth
+        out[i] = trees.prior[g, first + i]
+        if i < parent.seen:
+            edge = trees.edges[g, first + i]
+            out[i] *= np.exp(q.scale * (edge.utility_sum / edge.visits - q.largest))
+        else:
+            out[i] *= unvisited
         norm += out[i]
     norm = max(norm, 1e-300)
     for i in range(parent.edge_count):
@@ -128,10 +132,10 @@ def _racing_edge(trees: Trees, g: int, options: Options, wanted: int) -> int:
     q = _completed(trees, g, index(0), options)
     best, best_score = index(NO_NODE), -np.inf
     for e in range(root.seen) if wanted > 0 else range(root.seen, root.edge_count):
-        n = trees.visits[g, e]
+        n = trees.edges[g, e].visits
         if n != wanted:
             continue
-        worth = q.mixed if n == 0 else trees.utility_sum[g, e] / n
+        worth = q.mixed if n == 0 else trees.edges[g, e].utility_sum / n
         move = trees.move[g, e]
         value = np.log(max(trees.prior[g, e], np.float32(1e-37))) + trees.gumbel[g, move] + q.scale * worth
         if best == NO_NODE or value > best_score or (value == best_score and move < trees.move[g, best]):
@@ -149,14 +153,14 @@ def _lagging_edge(trees: Trees, g: int, node: int, options: Options, work: Any) 
     norm = max(0.0, 1 - q.mass) * unvisited  # of all others together
     for i in range(seen):
         e = first + i
-        worth = trees.utility_sum[g, e] / trees.visits[g, e]
+        worth = trees.edges[g, e].utility_sum / trees.edges[g, e].visits
         work[i] = trees.prior[g, e] * np.exp(q.scale * (worth - q.largest))
         norm += work[i]
     norm = max(norm, 1e-300)
     best, best_score = index(first), -np.inf
     for i in range(min(seen + 1, parent.edge_count)):
         e = first + i
-        weight, n = (work[i], trees.visits[g, e]) if i < seen else (trees.prior[g, e] * unvisited, 0)
+        weight, n = (work[i], trees.edges[g, e].visits) if i < seen else (trees.prior[g, e] * unvisited, 0)
         value = weight / norm - n / (1 + q.visits)
         if value > best_score or (value == best_score and trees.move[g, e] < trees.move[g, best]):
             best, best_score = index(e), value

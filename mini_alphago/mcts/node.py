@@ -1,15 +1,17 @@
 """`MCTSNode`: the tutorial's node, as a view of the arrays of a tree."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from .arrays import NO_NODE, NODE, Trees, new_trees
+from .arrays import EDGE, NO_NODE, NODE, Trees, new_trees
 from .puct import puct_edge
 from .settings import SearchSettings
 
 Move = tuple[int, int]
 _OWN_NODES = 4096  # room of the tree that a node made by hand brings along
+_UNVISITED = np.array((0.0, 0.0, 0.0, 0, NO_NODE), EDGE)
 _PLAIN = SearchSettings().options(19, has_score=False)  # the tutorial's rule
 
 
@@ -33,20 +35,21 @@ class MCTSNode:
         if edge is None:
             node._own[0] = int(trees.nodes[g, 0]["visits"])
             children = node._edges()
-            node._own[1] = float(trees.value_sum[g, children][trees.visits[g, children] > 0].sum())
+            known = trees.edges[g, children]
+            node._own[1] = float(known["value_sum"][known["visits"] > 0].sum())
         return node
 
     @property
     def visit_count(self) -> int:
         """How often the search went through here."""
-        return int(self._own[0] if self._edge is None else self._array.visits[self._g, self._edge])
+        return int(self._own[0] if self._edge is None else self._record["visits"])
 
     @visit_count.setter
     def visit_count(self, count: int) -> None:
         if self._edge is not None:
             if self.visit_count == 0:
                 self.value_sum = 0.0  # sums mean nothing before the first visit
-            self._array.visits[self._g, self._edge] = count
+            self._record["visits"] = count
         self._own[0] = count
         if (node := self._node) >= 0:
             self._array.nodes[self._g, node]["visits"] = count
@@ -56,13 +59,12 @@ class MCTSNode:
         """The sum of the values that came back from here."""
         if self._edge is None:
             return float(self._own[1])
-        return float(self._array.value_sum[self._g, self._edge]) if self.visit_count else 0.0
+        return float(self._record["value_sum"]) if self.visit_count else 0.0
 
     @value_sum.setter
     def value_sum(self, total: float) -> None:
         if self._edge is not None:
-            self._array.value_sum[self._g, self._edge] = total
-            self._array.utility_sum[self._g, self._edge] = total
+            self._record["value_sum"] = self._record["utility_sum"] = total
         self._own[1] = total
 
     @property
@@ -85,6 +87,9 @@ class MCTSNode:
     def children(self) -> dict[Move, "MCTSNode"]:
         """The children by move; the pass is (-1, -1)."""
         edges = self._edges()
+        if (node := self._node) >= 0:  # what the search has not looked at yet has no records either
+            unseen = slice(edges.start + int(self._array.nodes[self._g, node]["seen"]), edges.stop)
+            self._array.edges[self._g, unseen] = _UNVISITED
         by_move = sorted(range(edges.start, edges.stop), key=lambda e: int(self._array.move[self._g, e]))
         return {self._move(e): self._view(self._array, self._g, e) for e in by_move}
 
@@ -106,17 +111,16 @@ class MCTSNode:
         moves = [size * size if x < 0 else x * size + y for x, y in legal_moves]
         trees.move[g, edges] = moves
         trees.prior[g, edges] = np.exp(np.asarray(policy)[moves])
-        trees.child[g, edges] = NO_NODE
-        for sums in (trees.visits, trees.value_sum, trees.utility_sum, trees.score_sum):
-            sums[g, edges] = 0
+        trees.edges[g, edges] = _UNVISITED
         trees.nodes[g, node] = np.zeros((), NODE)
         trees.nodes[g, node]["first_edge"] = first
         trees.nodes[g, node]["edge_count"] = len(legal_moves)
+        trees.nodes[g, node]["seen"] = len(legal_moves)  # all may be visited by hand, in any order
         trees.nodes[g, node]["visits"] = self.visit_count
         trees.node_count[g] += 1
         trees.edge_count[g] += len(legal_moves)
         if self._edge is not None:
-            trees.child[g, self._edge] = node
+            self._record["child"] = node
 
     def select_child(self, c_puct: float = 1.5) -> tuple[Move, "MCTSNode"]:
         """The child that PUCT would visit next, and its move. ValueError if there are none."""
@@ -133,10 +137,14 @@ class MCTSNode:
         return self._trees
 
     @property
+    def _record(self) -> Any:
+        return self._array.edges[self._g, self._edge]
+
+    @property
     def _node(self) -> int:
         if self._trees is None or self._trees.node_count[self._g] == 0:
             return NO_NODE
-        return 0 if self._edge is None else int(self._trees.child[self._g, self._edge])
+        return 0 if self._edge is None else int(self._record["child"])
 
     def _edges(self) -> slice:
         if (node := self._node) < 0:

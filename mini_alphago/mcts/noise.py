@@ -25,13 +25,13 @@ def _mixed(z: np.uint64) -> np.uint64:
 
 
 @inlined_kernel
-def _stream(seed: np.uint64, move: int) -> np.uint64:
+def stream(seed: np.uint64, move: int) -> np.uint64:
     """Where the stream of a move begins."""
     return _mixed(seed + _GOLDEN * np.uint64(move + 1))
 
 
 @inlined_kernel
-def _uniform(stream: np.uint64, draw: int) -> float:
+def uniform(stream: np.uint64, draw: int) -> float:
     """The number at a place of a stream, between 0 and 1, neither of them included."""
     return (np.float64(_mixed(stream + _GOLDEN * np.uint64(draw + 1)) >> _S11) + 0.5) * 2.0**-53
 
@@ -43,21 +43,21 @@ def _gamma(stream: np.uint64, alpha: float) -> float:
     c = 1 / np.sqrt(9 * d)
     draw = 1
     while True:
-        radius = np.sqrt(-2 * np.log(_uniform(stream, draw)))
-        normal = radius * np.cos(2 * np.pi * _uniform(stream, draw + 1))
+        radius = np.sqrt(-2 * np.log(uniform(stream, draw)))
+        normal = radius * np.cos(2 * np.pi * uniform(stream, draw + 1))
         v = (1 + c * normal) ** 3
-        u = _uniform(stream, draw + 2)
+        u = uniform(stream, draw + 2)
         draw += 3
         if v > 0 and np.log(u) < normal * normal / 2 + d - d * v + d * np.log(v):
             break
-    boost = 1.0 if alpha >= 1 else _uniform(stream, 0) ** (1 / alpha)
+    boost = 1.0 if alpha >= 1 else uniform(stream, 0) ** (1 / alpha)
     return d * v * boost
 
 
 @kernel
 def _draw_gumbel(seed: np.uint64, noisy: bool, out: Any) -> None:
     for move in range(len(out)):
-        out[move] = -np.log(-np.log(_uniform(_stream(seed, move), 0))) if noisy else 0.0
+        out[move] = -np.log(-np.log(uniform(stream(seed, move), 0))) if noisy else 0.0
 
 
 @kernel
@@ -99,7 +99,7 @@ def _mix_dirichlet(trees: Trees, g: int, seed: np.uint64, alpha: float, share: f
     count = trees.nodes[g, 0].edge_count
     total = 0.0
     for i in range(count):
-        work[i] = _gamma(_stream(seed, trees.move[g, first + i]), alpha)
+        work[i] = _gamma(stream(seed, trees.move[g, first + i]), alpha)
         total += work[i]
     if total == 0:  # of tiny shapes all may be too small for a number
         return

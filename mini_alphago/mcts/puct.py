@@ -17,8 +17,8 @@ def puct_edge(trees: Trees, g: int, node: int, options: Options, looked_at: int)
     Whatever the numbers are, it is one of the node's edges.
     """
     parent = trees.nodes[g, node]
-    move, prior, visits, utility_sum = trees.move[g], trees.prior[g], trees.visits[g], trees.utility_sum[g]
     first, last = parent.first_edge, parent.first_edge + looked_at
+    move, prior, edges = trees.move[g, first:last], trees.prior[g, first:last], trees.edges[g, first:last]
     total = max(1, parent.visits)
     exploration = options.c_puct
     if options.c_base > 0:
@@ -27,22 +27,22 @@ def puct_edge(trees: Trees, g: int, node: int, options: Options, looked_at: int)
     unvisited = 0.0
     if options.fpu_reduction >= 0:
         mass = 0.0
-        for e in range(first, last):
-            if visits[e] > 0:
-                mass += prior[e]
+        for i in range(looked_at):
+            if edges[i].visits > 0:
+                mass += prior[i]
         unvisited = parent.utility - options.fpu_reduction * np.sqrt(mass)
-    best, best_score = first, -np.inf
-    for e in range(first, last):
-        n = visits[e]
+    best, best_score = 0, -np.inf
+    for i in range(looked_at):
+        n = edges[i].visits
         if n == 0:
-            value = unvisited + exploration * prior[e]
+            value = unvisited + exploration * prior[i]
         else:
-            value = (utility_sum[e] + exploration * prior[e] * n / (1 + n)) / n
-        if value > best_score or (value == best_score and move[e] < move[best]):
-            best, best_score = e, value
+            value = (edges[i].utility_sum + exploration * prior[i] * n / (1 + n)) / n
+        if value > best_score or (value == best_score and move[i] < move[best]):
+            best, best_score = i, value
     if node == 0 and options.forced_playouts > 0:
         best = _forced_edge(trees, g, options, best, looked_at)
-    return best
+    return index(first + best)
 
 
 @kernel
@@ -51,7 +51,7 @@ def _forced_edge(trees: Trees, g: int, options: Options, best: int, looked_at: i
     forced = index(NO_NODE)
     total = max(1, trees.nodes[g, 0].visits)
     for e in range(looked_at):
-        if 0 < trees.visits[g, e] < np.sqrt(options.forced_playouts * trees.prior[g, e] * total) and (
+        if 0 < trees.edges[g, e].visits < np.sqrt(options.forced_playouts * trees.prior[g, e] * total) and (
             forced == NO_NODE or trees.move[g, e] < trees.move[g, forced]
         ):
             forced = index(e)
@@ -60,16 +60,30 @@ def _forced_edge(trees: Trees, g: int, options: Options, best: int, looked_at: i
 
 @kernel
 def bring_forward(trees: Trees, g: int, node: int) -> None:
-    """Put the edge with the largest prior of those without visits (of equals, the lowest move) in front of them."""
-    move, prior = trees.move[g], trees.prior[g]
+    """Put the edge with the largest prior of those without visits (of equals, the lowest move) in front of them.
+
+    Its record is written: the next descent may look at it.
+    """
     parent = trees.nodes[g, node]
     front = parent.first_edge + parent.seen
-    best = front
-    for e in range(front + 1, parent.first_edge + parent.edge_count):
-        if prior[e] > prior[best] or (prior[e] == prior[best] and move[e] < move[best]):
-            best = e
-    if best != front:
-        _swap(trees, g, front, best)
+    last = parent.first_edge + parent.edge_count
+    if front == last:
+        return
+    move, prior = trees.move[g, front:last], trees.prior[g, front:last]  # in slices no index can be negative
+    best = 0
+    for i in range(1, last - front):
+        if prior[i] > prior[best] or (prior[i] == prior[best] and move[i] < move[best]):
+            best = i
+    if best > 0:
+        _swap(trees, g, front, front + best)
+    clear_edge(trees, g, front)
+
+
+@inlined_kernel
+def clear_edge(trees: Trees, g: int, edge: int) -> None:
+    """Make an edge one without visits."""
+    trees.edges[g, edge].visits = 0
+    trees.edges[g, edge].child = NO_NODE
 
 
 @inlined_kernel
@@ -86,9 +100,9 @@ def first_visit(trees: Trees, g: int, node: int, edge: int) -> int:
     front = index(trees.nodes[g, node].first_edge + trees.nodes[g, node].seen)
     if edge != front:
         _swap(trees, g, edge, front)
-    trees.utility_sum[g, front] = 0  # now, not for every edge of a new node: most are never visited
-    trees.value_sum[g, front] = 0
-    trees.score_sum[g, front] = 0
+    trees.edges[g, front].utility_sum = 0  # now, not for every edge of a new node: most are never visited
+    trees.edges[g, front].value_sum = 0
+    trees.edges[g, front].score_sum = 0
     trees.nodes[g, node].seen += 1
     bring_forward(trees, g, node)
     return front

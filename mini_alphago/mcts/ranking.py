@@ -26,7 +26,7 @@ def ranked_edges(trees: Trees, g: int, edges: slice, options: Options, work: np.
 
     work: [A] float64, scratch.
     """
-    visits = trees.visits[g, edges]
+    visits = trees.edges["visits"][g, edges]
     second: np.ndarray = trees.prior[g, edges]
     if options.gumbel and len(visits):
         improved_policy(trees, g, 0, options, work)
@@ -37,12 +37,13 @@ def ranked_edges(trees: Trees, g: int, edges: slice, options: Options, work: np.
 
 def describe_edge(trees: Trees, g: int, edge: int, size: int) -> RootMove:
     """What the search knows of an edge of the root."""
-    n = int(trees.visits[g, edge])
-    sums = (trees.value_sum[g, edge], trees.score_sum[g, edge], trees.utility_sum[g, edge])
-    value, score, utility = (float(total) / n if n else 0.0 for total in sums)
+    known = trees.edges[g, edge]
+    n = int(known["visits"])
+    sums = ("value_sum", "score_sum", "utility_sum")
+    value, score, utility = (float(known[name]) / n if n else 0.0 for name in sums)
     edges = _variation(trees, g, edge) if n else []
     line = [_xy(int(trees.move[g, e]), size) for e in edges]
-    visits = [int(trees.visits[g, e]) for e in edges]
+    visits = [int(trees.edges[g, e]["visits"]) for e in edges]
     own, prior = _xy(int(trees.move[g, edge]), size), float(trees.prior[g, edge])
     return RootMove(own, n, value, score, utility, prior, line, visits)
 
@@ -50,14 +51,12 @@ def describe_edge(trees: Trees, g: int, edge: int, size: int) -> RootMove:
 def _variation(trees: Trees, g: int, edge: int) -> list[int]:
     """The edge itself, and those that were visited most behind it."""
     line = [edge]
-    node = int(trees.child[g, edge])
-    while node >= 0 and trees.nodes[g, node]["edge_count"]:
+    node = int(trees.edges[g, edge]["child"])
+    while node >= 0 and trees.nodes[g, node]["seen"]:
         first = int(trees.nodes[g, node]["first_edge"])
-        visits = trees.visits[g, first : first + int(trees.nodes[g, node]["edge_count"])]
-        if not visits.any():
-            break
+        visits = trees.edges["visits"][g, first : first + int(trees.nodes[g, node]["seen"])]
         line.append(first + int(visits.argmax()))
-        node = int(trees.child[g, line[-1]])
+        node = int(trees.edges[g, line[-1]]["child"])
     return line
 
 

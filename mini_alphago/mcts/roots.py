@@ -46,27 +46,28 @@ def pruned_visits(trees: Trees, g: int, options: Options, out: Any) -> None:
     """
     root = trees.nodes[g, 0]
     first, count = root.first_edge, root.edge_count
-    visits, prior, sums = trees.visits[g], trees.prior[g], trees.utility_sum[g]
+    prior, edges = trees.prior[g], trees.edges[g]
     total, best = 0, first
     for e in range(first, first + count):
-        total += visits[e]
-        if visits[e] > visits[best] or (
-            visits[e] == visits[best] and _comes_first(trees, g, prior[e], prior[best], e, best)
+        total += edges[e].visits
+        if edges[e].visits > edges[best].visits or (
+            edges[e].visits == edges[best].visits and _comes_first(trees, g, prior[e], prior[best], e, best)
         ):  # as `summarize_game`
             best = e
-        out[e - first] = visits[e]
+        out[e - first] = edges[e].visits
     if options.forced_playouts <= 0 or total == 0:
         return
     exploration = options.c_puct
     if options.c_base > 0:
         exploration += np.log((total + options.c_base + 1) / options.c_base)
     exploration *= np.sqrt(total)
-    bar = sums[best] / visits[best] + exploration * prior[best] / (1 + visits[best])
+    most = edges[best].visits
+    bar = edges[best].utility_sum / most + exploration * prior[best] / (1 + most)
     for e in range(first, first + count):
-        n = visits[e]
+        n = edges[e].visits
         if e == best or n == 0:
             continue
-        gap = bar - sums[e] / n
+        gap = bar - edges[e].utility_sum / n
         needed = exploration * prior[e] / gap - 1 if gap > 0 else np.float64(n)
         kept = max(min(np.float64(n), max(needed, 0.0)), n - np.sqrt(options.forced_playouts * prior[e] * total))
         out[e - first] = kept if kept > 1 else 0.0
@@ -90,12 +91,12 @@ def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: A
     best, best_visits, best_second = -1, -1, -np.inf
     for i in range(count):
         e = first + i
-        n = trees.visits[g, e]
+        n = trees.edges[g, e].visits
         norm += work[i]
         if n > 0:
             total += n
-            value += trees.value_sum[g, e]
-            points += trees.score_sum[g, e]
+            value += trees.edges[g, e].value_sum
+            points += trees.edges[g, e].score_sum
         second = np.float64(trees.prior[g, e])
         if options.gumbel:
             second = np.log(max(work[i], 1e-300)) + trees.gumbel[g, trees.move[g, e]]
@@ -105,7 +106,7 @@ def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: A
     roots.score[g] = points / (1 + total)
     for i in range(count):
         move = trees.move[g, first + i]
-        roots.visits[g, move] = trees.visits[g, first + i]
+        roots.visits[g, move] = trees.edges[g, first + i].visits
         roots.policy[g, move] = work[i] / norm if norm > 0 else 0.0
     if best >= 0:
         roots.best[g] = trees.move[g, best]
@@ -126,7 +127,7 @@ def advance_game(trees: Trees, games: Games, g: int, move: int, keep_tree: bool)
         root = trees.nodes[g, 0]
         for e in range(root.first_edge, root.first_edge + root.edge_count):
             if trees.move[g, e] == move:
-                child = index(trees.child[g, e])
+                child = index(trees.edges[g, e].child)
     play(games, g, move)
     if child >= 0:
         cut(trees, g, child, index(0))

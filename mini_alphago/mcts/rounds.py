@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..game.state import Games, legality_map
+from ..intrinsics import take
 from ..kernel import index, kernel, parallel_kernel, prange
 from ..model.features import APART, NONE, encode_game
 from .arrays import COLLISION, IDLE, NEW, Answers, Leaves, Options, Trees
 from .tree import descend, make_room, receive, settle
 
+_TAKEN_AT_ONCE = 8  # games that a thread takes: some 30 µs of work
 _SETTLED_AT_ONCE = 256  # descents into finished games before the caller may look at its clock
 
 
@@ -94,20 +96,32 @@ def play_round(
     work: Any,
     kind: int,
     ended: Any,
+    next_game: Any,
+    threads: int,
 ) -> None:
     """For every game: take its answers, if there are any, and go down to its next leaves.
 
+    Threads take a few games at a time, as they get through: one that is held up by something else holds up no other.
+
     row: [slots], where each slot's answer stands. targets: [games], the visits that roots shall have. kind: of the
     planes that leaves get; NONE for their legality only, APART for neither: they are encoded elsewhere.
-    ended: [games], how many descents have ended in finished games.
+    ended: [games], how many descents have ended in finished games. next_game: [1] int64, scratch.
+    threads: how many there are to share the work.
     """
-    for g in prange(len(targets)):
-        game = index(g)
-        if len(answers.value):
-            _receive_game(trees, game, leaves, each, row, answers, options)
-        ended[g] = _select_game(trees, game, roots, ends, leaves, each, targets[g], options, schedule, work)
-        if kind != APART:
-            _encode_leaves(game, ends, leaves, each, kind)
+    next_game[0] = 0
+    for _ in prange(threads):
+        while True:
+            first = take(next_game, _TAKEN_AT_ONCE)
+            if first >= len(targets):
+                break
+            for game in range(first, min(first + _TAKEN_AT_ONCE, len(targets))):
+                if len(answers.value):
+                    _receive_game(trees, game, leaves, each, row, answers, options)
+                ended[game] = _select_game(
+                    trees, game, roots, ends, leaves, each, targets[game], options, schedule, work
+                )
+                if kind != APART:
+                    _encode_leaves(game, ends, leaves, each, kind)
 
 
 @parallel_kernel

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 import numpy as np
+from numba import get_num_threads
 
 from ..game import Board, state
 from ..model import Evaluation
@@ -64,6 +65,7 @@ class Search:
         self._roots = new_roots(games, points)
         self._row = np.zeros(games * settings.leaves, np.int32)
         self._ended = np.zeros(games, np.int32)  # descents into finished games in the last round
+        self._next_game = np.zeros(1, np.int64)
         self._schedule, _ = stacked_schedules(settings.considered, np.ones(1, np.int64))
         self._noisy = np.zeros(games, bool)  # roots that have their noise already
         self.evaluations = 0  # positions the network was asked about so far
@@ -95,8 +97,8 @@ class Search:
         state.copy_game(self.roots, g, board.games, 0)
         self.forget(g)
 
-    def forget(self, g: int | None = None) -> None:
-        """Empty the tree of game `g`, or all trees."""
+    def forget(self, g: int | np.ndarray | None = None) -> None:
+        """Empty the tree of game `g`, those of several games, or all trees."""
         which = slice(None) if g is None else g
         self._noisy[which] = False
         self.trees.node_count[which] = 0
@@ -199,7 +201,7 @@ class Search:
         """
         edges = self._root_edges(g)
         kept = [e for e in range(edges.start, edges.stop) if int(self.trees.move[g, e]) in moves]
-        if not kept or self.trees.visits[g, edges].any():
+        if not kept or self.trees.edges["visits"][g, edges].any():
             return
         total = float(self.trees.prior[g, kept].sum())
         for i, e in enumerate(kept, start=edges.start):
@@ -276,7 +278,8 @@ class Search:
         with self._threads():
             play_round(
                 self.trees, self.roots, self.ends, leaves, self.settings.leaves, self._row, answers or _NO_ANSWERS,
-                targets, self.options, self._schedule, self._work, kind, self._ended,
+                targets, self.options, self._schedule, self._work, kind, self._ended, self._next_game,
+                get_num_threads(),
             )  # fmt: skip
             rows = np.flatnonzero(leaves.status == NEW)
             if kind == APART and len(rows):

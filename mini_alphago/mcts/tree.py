@@ -19,7 +19,10 @@ from ..game.state import BLACK, Games, copy_game, play
 from ..kernel import index, inlined_kernel, kernel
 from .arrays import COLLISION, NEW, NO_NODE, PENDING, TERMINAL, Leaves, Options, Trees
 from .gumbel import gumbel_edge
-from .puct import bring_forward, first_visit, puct_edge
+from .puct import bring_forward, clear_edge, first_visit, puct_edge
+from .softmax import softmax
+
+_NONE = np.uint64(0)  # an unsigned index: Numba leaves out its test for negative ones
 
 # --- select -----------------------------------------------------------------------------------------------------------
 
@@ -37,8 +40,8 @@ def _expected(trees: Trees, g: int, node: int, edge: int, options: Options) -> f
     """
     if not options.several:
         return 0.0
-    if trees.visits[g, edge] > 0:
-        return trees.utility_sum[g, edge] / trees.visits[g, edge] - options.virtual_loss
+    if trees.edges[g, edge].visits > 0:
+        return trees.edges[g, edge].utility_sum / trees.edges[g, edge].visits - options.virtual_loss
     return (trees.nodes[g, node].utility if options.fpu_reduction >= 0 else 0.0) - options.virtual_loss
 
 
@@ -69,16 +72,16 @@ def descend(
             parent = trees.nodes[g, node]
             edge = puct_edge(trees, g, node, options, index(min(parent.seen + 1, parent.edge_count)))
         trees.nodes[g, node].visits += 1
-        if trees.visits[g, edge] == 0:
+        if trees.edges[g, edge].visits == 0:
             edge = first_visit(trees, g, node, edge)
         loan = _expected(trees, g, node, edge, options)
-        trees.visits[g, edge] += 1
-        trees.utility_sum[g, edge] += loan
+        trees.edges[g, edge].visits += 1
+        trees.edges[g, edge].utility_sum += loan
         leaves.loan[slot, leaves.length[slot]] = loan
         leaves.path[slot, leaves.length[slot]] = edge
         leaves.length[slot] += 1
         play(ends, slot, trees.move[g, edge])
-        node = trees.child[g, edge]
+        node = trees.edges[g, edge].child
     if node == PENDING:
         leaves.status[slot] = COLLISION
     elif node >= 0 or _is_over(ends, slot, options):
@@ -86,7 +89,7 @@ def descend(
     else:
         leaves.status[slot] = NEW
         if leaves.length[slot] > 0:
-            trees.child[g, leaves.path[slot, leaves.length[slot] - 1]] = PENDING
+            trees.edges[g, leaves.path[slot, leaves.length[slot] - 1]].child = PENDING
 
 
 # --- expand and backup ------------------------------------------------------------------------------------------------
@@ -95,6 +98,8 @@ def descend(
 @kernel
 def utility_of(value: float, points: float, size: int, options: Options) -> float:
     """What the search maximises, in [-1, 1]: the value, and with a small weight the score, squashed by board size."""
+    if options.score_weight == 0:
+        return value
     squashed = 2 / np.pi * np.arctan(points / (2 * size))
     return (value + options.score_weight * squashed) / (1 + options.score_weight)
 
@@ -130,44 +135,30 @@ def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: 
         return NO_NODE
     first = trees.nodes[g, node].first_edge
     last = first + count
-    largest = _list_moves(trees, g, first, leaves, slot, logits, width)
-    prior, child, visits = trees.prior[g], trees.child[g], trees.visits[g]
-    total = 0.0
-    for e in range(first, last):
-        prior[e] = np.exp(prior[e] - largest)  # in float32, whose exponential is much the faster
-        total += prior[e]
-    for e in range(first, last):
-        prior[e] /= total
-    for e in range(first, last):
-        child[e] = NO_NODE
-    for e in range(first, last):
-        visits[e] = 0
+    _list_moves(trees, g, first, leaves, slot, logits, width)
+    softmax(trees.prior[g, first:last])
     bring_forward(trees, g, node)
     if node == 0:
         trees.racers[g] = 0
+        for e in range(first, last):
+            clear_edge(trees, g, e)
     return node
 
 
 @inlined_kernel
-def _list_moves(trees: Trees, g: int, first: int, leaves: Leaves, slot: int, logits: Any, width: int) -> float:
-    """The legal moves and their logits, from edge `first` on; returns the largest logit."""
+def _list_moves(trees: Trees, g: int, first: int, leaves: Leaves, slot: int, logits: Any, width: int) -> None:
+    """Write the legal moves and their logits, from edge `first` on."""
     size = leaves.size[slot]
-    area = size * size
-    edge = first
-    largest = np.float32(-np.inf)
-    place, gap = 0, width - size  # the move's place in the tensor, and what is left of a row beside the board
+    reasons, moves, values = leaves.reasons[slot], trees.move[g, first:], trees.prior[g, first:]
+    count = _NONE
     for x in range(size):
-        for move in range(x * size, (x + 1) * size):
-            if leaves.reasons[slot, move] == 0:
-                trees.move[g, edge] = move
-                trees.prior[g, edge] = logits[place]
-                largest = max(largest, logits[place])
-                edge += 1
-            place += 1
-        place += gap
-    trees.move[g, edge] = area  # passing is always legal
-    trees.prior[g, edge] = logits[width * width]
-    return max(largest, logits[width * width])
+        row = logits[x * width : x * width + size]
+        for y in range(size):  # without branches, whose way nobody can foretell: what is not legal is written over
+            moves[count] = x * size + y
+            values[count] = row[y]
+            count += np.uint64(reasons[x * size + y] == 0)
+    moves[count] = size * size  # passing is always legal
+    values[count] = logits[width * width]
 
 
 @kernel
@@ -177,9 +168,9 @@ def backup(trees: Trees, g: int, leaves: Leaves, slot: int, value: float, points
     sign = -1.0
     for i in range(leaves.length[slot] - 1, -1, -1):
         edge = leaves.path[slot, i]
-        trees.utility_sum[g, edge] += sign * utility - leaves.loan[slot, i]
-        trees.value_sum[g, edge] += sign * value
-        trees.score_sum[g, edge] += sign * points
+        trees.edges[g, edge].utility_sum += sign * utility - leaves.loan[slot, i]
+        trees.edges[g, edge].value_sum += sign * value
+        trees.edges[g, edge].score_sum += sign * points
         sign = -sign
 
 
@@ -190,9 +181,9 @@ def _take_back(trees: Trees, g: int, leaves: Leaves, slot: int) -> None:
     for i in range(leaves.length[slot]):
         edge = leaves.path[slot, i]
         trees.nodes[g, node].visits -= 1
-        trees.visits[g, edge] -= 1
-        trees.utility_sum[g, edge] -= leaves.loan[slot, i]
-        node = trees.child[g, edge]
+        trees.edges[g, edge].visits -= 1
+        trees.edges[g, edge].utility_sum -= leaves.loan[slot, i]
+        node = trees.edges[g, edge].child
 
 
 @kernel
@@ -206,15 +197,15 @@ def settle(trees: Trees, g: int, ends: Games, leaves: Leaves, slot: int, options
         points = -points
     value = 1.0 if points > 0 else -1.0 if points < 0 else 0.0
     last = leaves.path[slot, leaves.length[slot] - 1] if leaves.length[slot] > 0 else NO_NODE
-    if last == NO_NODE or trees.child[g, last] == NO_NODE:
+    if last == NO_NODE or trees.edges[g, last].child == NO_NODE:
         node = _new_node(trees, g, slot, leaves, 0)
         if node != NO_NODE:
             _write_evaluation(trees, g, node, value, points, leaves.size[slot], options)
             trees.nodes[g, node].terminal = 1
             if last != NO_NODE:
-                trees.child[g, last] = node
+                trees.edges[g, last].child = node
     else:
-        trees.nodes[g, trees.child[g, last]].visits += 1
+        trees.nodes[g, trees.edges[g, last].child].visits += 1
     backup(trees, g, leaves, slot, value, points, options)
 
 
@@ -244,7 +235,7 @@ def receive(
     if node != NO_NODE:
         _write_evaluation(trees, g, node, value, points, leaves.size[slot], options)
     if leaves.length[slot] > 0:
-        trees.child[g, leaves.path[slot, leaves.length[slot] - 1]] = node
+        trees.edges[g, leaves.path[slot, leaves.length[slot] - 1]].child = node
     backup(trees, g, leaves, slot, value, points, options)
 
 
@@ -257,7 +248,7 @@ def cut(trees: Trees, g: int, root: int, least_visits: int) -> None:
 
     Edges keep their sums when the node behind them goes; a later visit makes it anew. No evaluation may be out.
     """
-    nodes, child, new_index = trees.nodes[g], trees.child[g], trees.new_index[g]
+    nodes, records, new_index = trees.nodes[g], trees.edges[g], trees.new_index[g]
     old_count = trees.node_count[g]
     for node in range(old_count):
         new_index[node] = NO_NODE
@@ -271,27 +262,24 @@ def cut(trees: Trees, g: int, root: int, least_visits: int) -> None:
             trees.move[g, edges + i] = trees.move[g, first + i]
             trees.prior[g, edges + i] = trees.prior[g, first + i]
         for i in range(seen):
-            old, new = first + i, edges + i
-            behind = child[old]
-            if behind >= 0:
-                keep = nodes[behind].visits >= least_visits
-                new_index[behind] = 0 if keep else NO_NODE  # its number is not known yet, only that it has one
-            child[new] = behind if behind >= 0 and new_index[behind] == 0 else NO_NODE
-            trees.visits[g, new] = trees.visits[g, old]
-            trees.utility_sum[g, new] = trees.utility_sum[g, old]
-            trees.value_sum[g, new] = trees.value_sum[g, old]
-            trees.score_sum[g, new] = trees.score_sum[g, old]
-        for e in range(edges + seen, edges + count):
-            child[e] = NO_NODE
-            trees.visits[g, e] = 0
+            new = edges + i
+            records[new] = records[first + i]
+            behind = records[new].child
+            if behind >= 0 and nodes[behind].visits >= least_visits:
+                new_index[behind] = 0  # its number is not known yet, only that it has one
+            else:
+                records[new].child = NO_NODE
+        for e in range(edges + seen, edges + (count if kept == 0 else min(seen + 1, count))):
+            clear_edge(trees, g, e)
         new_index[node] = kept
         nodes[kept] = nodes[node]
         nodes[kept].first_edge = edges
         kept += 1
         edges += count
-    for e in range(edges):
-        if child[e] >= 0:
-            child[e] = new_index[child[e]]
+    for node in range(kept):
+        for e in range(nodes[node].first_edge, nodes[node].first_edge + nodes[node].seen):
+            if records[e].child >= 0:
+                records[e].child = new_index[records[e].child]
     trees.node_count[g] = kept
     trees.edge_count[g] = edges
     if root > 0 and nodes[0].visits > 0 and not nodes[0].terminal:

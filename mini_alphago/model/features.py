@@ -22,13 +22,15 @@ from ..kernel import index, kernel, parallel_kernel, prange
 
 APART, NONE, TUTORIAL, ALPHAZERO, KATAGO = -2, -1, 0, 1, 2  # APART: none of these; see encodings.py
 _MAX_LIBERTIES = 6
+_KO, _SUPERKO = np.uint8(KO), np.uint8(SUPERKO)
 _KOMI_LIMIT = 127  # half points that fit into a byte
 
 
 @kernel
-def _where(stones: Any, color: int, area: int, plane: Any) -> None:
+def _where(stones: Any, color: Any, area: int, plane: Any) -> None:
+    wanted = np.int8(color)  # bytes compared with bytes: many at a time
     for i in range(area):
-        plane[i] = stones[i] == color
+        plane[i] = stones[i] == wanted
 
 
 @kernel
@@ -78,27 +80,35 @@ def _encode_alphazero(games: Games, g: int, area: int, out: Any) -> None:
 @kernel
 def _encode_katago(games: Games, g: int, area: int, reasons: Any, out: Any) -> None:
     info, color, points = games.info[g], games.color[g], games.points[g]
-    player = info.to_move
+    player, opponent = np.int8(info.to_move), np.int8(3 - info.to_move)
     _where(color, player, area, out[0])
-    _where(color, 3 - player, area, out[1])
+    _where(color, opponent, area, out[1])
     _where(color, EMPTY, area, out[2])
     for back in range(1, RECENT + 1):
         if back <= info.move_count - info.first_move:
-            stones = games.recent[g, (info.move_count - back) % RECENT]
+            stones, plane = games.recent[g, (info.move_count - back) % RECENT], out[2 + back]
             for i in range(area):
-                out[2 + back, i] = np.int8(stones[i] == player) - np.int8(stones[i] == 3 - player)
+                plane[i] = np.int8(stones[i] == player) - np.int8(stones[i] == opponent)
         else:
             _fill(out[2 + back], area, 0)
-    for plane in range(12, 18):
-        _fill(out[plane], area, 0)
+    _encode_liberties(color, points, area, out)
     for i in range(area):
-        out[11, i] = reasons[i] == KO or reasons[i] == SUPERKO
-        if color[i] != EMPTY:
-            out[11 + min(points[points[i].head].liberties, _MAX_LIBERTIES), i] = 1
+        out[11, i] = (reasons[i] == _KO) | (reasons[i] == _SUPERKO)
     _fill(out[18], area, info.scoring == SCORING_AREA)
     _fill(out[19], area, info.scoring != SCORING_AREA)
     _fill(out[20], area, min(max(round(2 * info.komi), -_KOMI_LIMIT), _KOMI_LIMIT))
     _fill(out[21], area, player == BLACK)
+
+
+@kernel
+def _encode_liberties(color: Any, points: Any, area: int, out: Any) -> None:
+    """Planes 12 to 17: chains with 1…5, 6 or more liberties. Plane 11 is written over."""
+    liberties = out[11]
+    for i in range(area):
+        head = points[i].head if color[i] != EMPTY else np.uint16(area)
+        liberties[i] = min(points[head].liberties, _MAX_LIBERTIES)
+    for count in range(1, _MAX_LIBERTIES + 1):
+        _where(liberties, count, area, out[11 + count])
 
 
 @kernel

@@ -15,10 +15,12 @@ from safetensors.numpy import save as save_arrays
 
 from ..game import Board, get_rules
 from ..game.sgf import rules_text
+from ..kernel import parallel_kernel, prange
 
 PASSES, LIMIT, SETTLED, RESIGNED = 1, 2, 3, 4
 ENDINGS = {PASSES: "passes", LIMIT: "limit", SETTLED: "settled", RESIGNED: "resigned"}
 POLICY_UNIT = 65535  # a probability of 1
+_UNIT = np.float32(POLICY_UNIT)
 _CHECK = "check"  # the name of the check sum in a file
 
 
@@ -48,6 +50,14 @@ class Records(NamedTuple):
     def samples(self) -> int:
         """How many positions can be learned from."""
         return int(self.full.sum())
+
+
+@parallel_kernel
+def to_units(policy: Any, out: Any) -> None:
+    """Probabilities [rows, A] float32 as `Records` keep them, into `out` [rows, A] uint16."""
+    for row in prange(len(policy)):
+        for i in range(policy.shape[1]):
+            out[row, i] = np.rint(policy[row, i] * _UNIT)
 
 
 def no_records(size: int) -> Records:

@@ -13,18 +13,17 @@ import numpy as np
 from ..game import get_rules, state
 from ..game.rules import write_rules
 from ..mcts import Search
-from ..mcts.roots import Roots
 from ..mcts.search import Evaluates
 from ..mcts.together import run_together
 from ..threads import available_cores
+from .beginnings import begin_games, draw_beginnings
 from .config import SelfPlaySettings
-from .endings import find_ends, new_rooms, play_random, replay_moves
-from .records import POLICY_UNIT, RESIGNED, Records, join_records, no_records
+from .endings import find_ends, new_rooms, replay_moves
+from .records import RESIGNED, Records, to_units
 
-_GAME, _STEP = 1, 2  # what a random stream is for
+_STEP = 2  # what a random stream is for
 _IDLE = -1
 _RESIGN_AFTER = 3  # moves in a row
-_LONGEST_OPENING = 4
 
 
 class Step(NamedTuple):
@@ -75,8 +74,9 @@ class SelfPlay:
         self._ending = np.zeros(slots, np.uint8)
         self._owner = np.zeros((slots, points), np.int8)
         write_rules(self.roots.info, get_rules(settings.rules))
-        for g in range(slots):
-            self._start_game(g, self.limit * g // (2 * slots) if staggered else 0)
+        self._room = np.zeros(points, np.uint8), np.zeros(points, np.int16)
+        every = np.arange(slots)
+        self._start_games(every, self.limit * every // (2 * slots) if staggered else 0 * every)
 
     @property
     def playing(self) -> int:
@@ -100,10 +100,9 @@ class SelfPlay:
             yield start, search
             start += search.games
 
-    def _forget(self, g: int) -> None:
+    def _forget(self, slots: np.ndarray) -> None:
         for start, search in self._groups():
-            if start <= g < start + search.games:
-                search.forget(g - start)
+            search.forget(slots[(slots >= start) & (slots < start + search.games)] - start)
 
     # --- one move in every game -------------------------------------------------------------------------------------
 
@@ -121,13 +120,21 @@ class SelfPlay:
         for search, own in zip(self.searches, rng.spawn(len(parts)), strict=True):
             search.rng = own
         run_together(self.searches, [targets[part] for part in parts], [full[part] for part in parts])
-        roots = Roots(*map(np.concatenate, zip(*(search.summary() for search in self.searches), strict=True)))
-        move = roots.best.astype(np.int16)
-        sampled = np.flatnonzero((self.roots.info["move_count"] < self._sampled) & (self._id != _IDLE))
-        if len(sampled) and settings.temperature > 0:
-            move[sampled] = _sample(roots.policy[sampled], settings.temperature, rng)
-        policy = np.rint(roots.policy * POLICY_UNIT).astype(np.uint16)
-        return Step(move, policy, roots.value, full.astype(np.uint8))
+        step = Step(
+            move=np.empty(slots, np.int16),
+            policy=np.empty((slots, self.size**2 + 1), np.uint16),
+            value=np.empty(slots, np.float32),
+            full=full.astype(np.uint8),
+        )
+        sampled = (self.roots.info["move_count"] < self._sampled) & (self._id != _IDLE) & (settings.temperature > 0)
+        for part, search in zip(parts, self.searches, strict=True):
+            found = search.summary()
+            step.move[part], step.value[part] = found.best, found.value
+            to_units(found.policy, step.policy[part])
+            rows = np.flatnonzero(sampled[part])
+            if len(rows):
+                step.move[part.start + rows] = _sample(found.policy[rows], settings.temperature, rng)
+        return step
 
     def apply(self, step: Step) -> Records:
         """Make these moves; the games that ended with them come back, and new ones have taken their slots."""
@@ -145,12 +152,11 @@ class SelfPlay:
         settle = self.settings.end_when_settled
         find_ends(self.roots, self.limit, settle, self._rooms, self._other, self._ending, self._owner)
         self._ending[resigned] = RESIGNED
-        ended = np.flatnonzero(active & (self._ending > 0)).tolist()
-        finished = [self._record(g) for g in ended]
-        for g in ended:
-            self._start_game(g)
+        ended = np.flatnonzero(active & (self._ending > 0))
+        finished = self.records(ended)
+        self._start_games(ended, np.zeros_like(ended))
         self.steps += 1
-        return join_records(finished, self.size)
+        return finished
 
     def _resignations(self, value: np.ndarray, active: np.ndarray) -> np.ndarray:
         """[slots] bool: who gives up now."""
@@ -166,55 +172,57 @@ class SelfPlay:
 
     # --- games ------------------------------------------------------------------------------------------------------
 
-    def _start_game(self, g: int, random_moves: int = 0) -> None:
-        roots, settings = self.roots, self.settings
-        if self._wanted is not None and self.next_id >= self._wanted:
-            self._id[g] = _IDLE
-            roots.info[g]["passes"] = 2  # over: the search has nothing to do there
-            self._forget(g)
-            return
-        self._id[g] = self.next_id
-        self.next_id += 1
-        rng = np.random.default_rng([self.seed, _GAME, int(self._id[g])])
-        komi, varied, opening, played_out = rng.normal(), rng.random(), rng.random(), rng.random()
-        spread = settings.komi_spread if varied < 0.5 else 0.0
-        roots.info[g]["komi"] = settings.komi + round(2 * spread * komi) / 2
-        if opening < settings.random_openings:
-            random_moves = max(random_moves, int(rng.integers(1, _LONGEST_OPENING + 1)))
-        state.clear(roots, g)
-        room = np.zeros(self.size**2 + 1, np.uint8), np.zeros(self.size**2 + 1, np.int16)
-        play_random(roots, g, rng.random(min(random_moves, self.limit - 1)), *room)
-        self._forget(g)
-        begun = int(roots.info[g]["move_count"])
-        self._policy[g, :begun], self._value[g, :begun], self._full[g, :begun] = 0, 0, 0
-        low, high = settings.sampled_moves
-        self._sampled[g] = begun + int(rng.integers(low, high + 1))
-        self._played_out[g] = played_out < settings.resign_played_out
-        self._doubt[g], self._doubted[g] = 0, 0
+    def _start_games(self, slots: np.ndarray, random_moves: np.ndarray) -> None:
+        """New games in these slots, with at least so many random moves each; no more games than are wanted."""
+        count = len(slots)
+        if self._wanted is not None:
+            count = min(count, max(0, self._wanted - self.next_id))
+        self._stop(slots[count:])
+        slots, ids = slots[:count], np.arange(self.next_id, self.next_id + count)
+        self.next_id += count
+        self._id[slots] = ids
+        new = draw_beginnings(self.settings, self.seed, ids, np.minimum(random_moves[:count], self.limit - 1))
+        begin_games(self.roots, slots, new.komi, new.random_moves, new.draws, *self._room)
+        self._forget(slots)
+        begun = self.roots.info["move_count"][slots]
+        random = slots[begun > 0]
+        self._policy[random], self._value[random], self._full[random] = 0, 0, 0
+        self._sampled[slots] = begun + new.sampled
+        self._played_out[slots] = new.played_out
+        self._doubt[slots], self._doubted[slots] = 0, 0
 
-    def _record(self, g: int) -> Records:
-        """Game `g` as it stands now."""
-        info = self.roots.info[g]
-        length, area, ending = int(info["move_count"]), self.size**2, int(self._ending[g])
-        owner = self._owner[g, :area].copy()
-        score = float(owner.sum()) - float(info["komi"])
-        if ending == RESIGNED:
-            owner[:] = 0
-            score = -1.0 if info["to_move"] == state.BLACK else 1.0
+    def _stop(self, slots: np.ndarray) -> None:
+        """Let no game be in these slots."""
+        self._id[slots] = _IDLE
+        self.roots.info["passes"][slots] = 2  # over: the search has nothing to do there
+        self._forget(slots)
+
+    def records(self, slots: np.ndarray) -> Records:
+        """The games in these slots ([games] int64) as they stand now."""
+        info, ending = self.roots.info[slots], self._ending[slots]
+        owner = self._owner[slots, : self.size**2]
+        score = owner.sum(axis=1, dtype=np.float32) - info["komi"]
+        resigned = ending == RESIGNED
+        owner[resigned] = 0
+        score[resigned] = np.where(info["to_move"][resigned] == state.BLACK, -1.0, 1.0)
+        length = info["move_count"]
+        first = np.cumsum(length, dtype=np.int64) - length
+        game = np.repeat(slots, length)
+        at = np.arange(len(game)) - np.repeat(first, length)
         return Records(
-            id=self._id[g : g + 1].copy(),
-            version=np.array([self.version], np.int32),
-            first=np.zeros(1, np.int64),
-            length=np.array([length], np.int32),
-            komi=np.array([info["komi"]], np.float32),
-            score=np.array([score], np.float32),
-            ending=np.array([ending], np.uint8),
-            doubted=self._doubted[g : g + 1].copy(),
-            ownership=owner[None],
-            move=self.roots.moves[g, :length]["point"].copy(),
-            policy=self._policy[g, :length].copy(),
-            value=self._value[g, :length].copy(),
-            full=self._full[g, :length].copy(),
+            id=self._id[slots],
+            version=np.full(len(slots), self.version, np.int32),
+            first=first,
+            length=length.copy(),
+            komi=info["komi"].copy(),
+            score=score,
+            ending=ending,
+            doubted=self._doubted[slots],
+            ownership=owner,
+            move=self.roots.moves["point"][game, at],
+            policy=self._policy[game, at],
+            value=self._value[game, at],
+            full=self._full[game, at],
         )
 
     # --- to disk and back -------------------------------------------------------------------------------------------
@@ -223,11 +231,10 @@ class SelfPlay:
         """Everything needed to go on: the games in play, as records, and what else is known of each slot."""
         self._ending[:] = 0
         self._owner[:] = 0
-        records = [self._record(g) for g in range(self.settings.games) if self._id[g] != _IDLE]
-        games = join_records(records, self.size) if records else no_records(self.size)
+        slots = np.flatnonzero(self._id != _IDLE)
         return {
-            **{f"games.{name}": array for name, array in games._asdict().items()},
-            "slots": np.flatnonzero(self._id != _IDLE),
+            **{f"games.{name}": array for name, array in self.records(slots)._asdict().items()},
+            "slots": slots,
             "sampled": self._sampled.copy(),
             "played_out": self._played_out.copy(),
             "doubt": self._doubt.copy(),
@@ -237,10 +244,7 @@ class SelfPlay:
     def restore(self, saved: dict[str, np.ndarray]) -> None:
         """Go on from what `state` gave, in slots and settings of the same shape."""
         games = Records(**{name: saved[f"games.{name}"] for name in Records._fields})
-        self._wanted, wanted = 0, self._wanted
-        for g in range(self.settings.games):
-            self._start_game(g)  # idle
-        self._wanted = wanted
+        self._stop(np.arange(self.settings.games))
         self._sampled[:], self._played_out[:], self._doubt[:] = saved["sampled"], saved["played_out"], saved["doubt"]
         self.steps, self.next_id, self.version = saved["counters"].tolist()
         roots = self.roots

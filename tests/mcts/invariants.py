@@ -30,14 +30,24 @@ def check_tree(search, g=0, never_cut=False, replayed=4, seed=0):
         _check_position(search, g, nodes, edges, node)
 
 
+def edge_records(trees, g=0):
+    """The records of all edges of tree `g`, [edges] EDGE; those the search has not written yet as not visited."""
+    records = trees.edges[g, : trees.edge_count[g]].copy()
+    for node, (first, count, seen) in enumerate(
+        trees.nodes[g, : trees.node_count[g]][["first_edge", "edge_count", "seen"]].tolist()
+    ):
+        written = count if node == 0 else min(seen + 1, count)
+        assert not records["visits"][first + seen : first + written].any()
+        assert (records["child"][first + seen : first + written] == NO_NODE).all()
+        records[first + seen : first + count] = (0, 0, 0, 0, NO_NODE)
+    return records
+
+
 def _nodes_and_edges(search, g):
     trees = search.trees
-    names = ("move", "child", "prior", "visits", "utility_sum", "value_sum", "score_sum")
-    nodes = trees.nodes[g, : trees.node_count[g]]
-    edges = {name: getattr(trees, name)[g, : trees.edge_count[g]] for name in names}
-    for name in names[4:]:  # sums mean nothing before the first visit
-        edges[name] = np.where(edges["visits"] > 0, edges[name], 0)
-    return nodes, edges
+    nodes, records = trees.nodes[g, : trees.node_count[g]], edge_records(trees, g)
+    edges = {name: getattr(trees, name)[g, : trees.edge_count[g]] for name in ("move", "prior")}
+    return nodes, {**edges, **{name: records[name] for name in records.dtype.names}}
 
 
 def _check_layout(search, nodes, edges):

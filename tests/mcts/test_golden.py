@@ -8,6 +8,7 @@ from mini_alphago.mcts import Search, SearchSettings
 from tests.game.reference import PASS, ReferenceGo
 
 from .evaluators import Entry, Hashed, Table, Uniform
+from .invariants import edge_records
 from .slow_search import GumbelSearch, SlowSearch
 
 # --- by hand ----------------------------------------------------------------------------------------------------------
@@ -18,11 +19,12 @@ def edges_of(search, node=0, g=0):
     trees = search.trees
     record = trees.nodes[g, node]
     edges = range(record["first_edge"], record["first_edge"] + record["edge_count"])
+    known = edge_records(trees, g)
     return {
         int(trees.move[g, e]): (
-            int(trees.visits[g, e]),
-            float(trees.value_sum[g, e]) / max(1, int(trees.visits[g, e])),
-            int(trees.child[g, e]),
+            int(known[e]["visits"]),
+            float(known[e]["value_sum"]) / max(1, int(known[e]["visits"])),
+            int(known[e]["child"]),
         )
         for e in edges
     }
@@ -136,19 +138,19 @@ def assert_same_tree(search, slow, node=0, g=0):
     assert bool(record["terminal"]) == (not slow.edges)
     first, count = int(record["first_edge"]), int(record["edge_count"])
     edges = first + np.argsort(trees.move[g, first : first + count])
-    expected = list(slow.edges.values())
+    expected, known = list(slow.edges.values()), edge_records(trees, g)
     assert trees.move[g, edges].tolist() == list(slow.edges)
-    assert trees.visits[g, edges].tolist() == [edge.visits for edge in expected]
+    assert known["visits"][edges].tolist() == [edge.visits for edge in expected]
     np.testing.assert_allclose(trees.prior[g, edges], [edge.prior for edge in expected], atol=1e-6)
-    visited = trees.visits[g, edges] > 0  # the sums of other edges mean nothing
+    visited = known["visits"][edges] > 0
     for name in ("utility_sum", "value_sum", "score_sum"):
         sums = [getattr(edge, name) for edge in expected if edge.visits]
-        np.testing.assert_allclose(getattr(trees, name)[g, edges][visited], sums, rtol=1e-5, atol=2e-4, err_msg=name)
+        np.testing.assert_allclose(known[name][edges][visited], sums, rtol=1e-5, atol=2e-4, err_msg=name)
     nodes = 1
     for e, edge in zip(edges.tolist(), expected, strict=True):
-        assert (trees.child[g, e] >= 0) == (edge.child is not None)
+        assert (known[e]["child"] >= 0) == (edge.child is not None)
         if edge.child is not None:
-            nodes += assert_same_tree(search, edge.child, int(trees.child[g, e]), g)
+            nodes += assert_same_tree(search, edge.child, int(known[e]["child"]), g)
     return nodes
 
 

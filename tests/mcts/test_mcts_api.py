@@ -270,7 +270,7 @@ def test_the_same_seed_gives_the_same_trees_in_a_batch(method, games):
         for g in range(games):
             search.set_board(Board(5, rules=Rules(ko="situational")), g)
         search.run(40, noise=True)
-        seen.append([search.trees.visits.copy(), search.trees.prior.copy(), search.improved_policies()])
+        seen.append([search.trees.edges["visits"].copy(), search.trees.prior.copy(), search.improved_policies()])
     for one, other in zip(*seen, strict=True):
         np.testing.assert_array_equal(one, other)
 

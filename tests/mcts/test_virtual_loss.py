@@ -13,7 +13,7 @@ from mini_alphago.mcts import Search, SearchSettings
 from mini_alphago.model import Evaluation
 
 from .evaluators import Area, Hashed
-from .invariants import check_tree, random_board
+from .invariants import check_tree, edge_records, random_board
 
 SIZE = 7
 
@@ -75,10 +75,8 @@ def test_no_loss_is_left_behind(virtual_loss, leaves):
         assert search.visit_counts().sum() == visits
         check_tree(search, never_cut=True)
     # Without a score in the utility both sums are the same, but for the rounding of losses.
-    edges = slice(0, int(search.trees.edge_count[0]))
-    seen = search.trees.visits[0, edges] > 0
-    utility, value = search.trees.utility_sum[0, edges][seen], search.trees.value_sum[0, edges][seen]
-    np.testing.assert_allclose(utility, value, atol=1e-3)
+    records = edge_records(search.trees)
+    np.testing.assert_allclose(records["utility_sum"], records["value_sum"], atol=1e-3)
 
 
 def test_leaves_of_one_call_are_different_positions():
@@ -107,7 +105,7 @@ def test_a_leaf_in_flight_leaves_the_mean_alone():
         def evaluate(self, states):
             if search.root_visits() > 2:
                 edges = slice(0, int(search.trees.nodes[0, 0]["edge_count"]))
-                visits, sums = search.trees.visits[0, edges], search.trees.utility_sum[0, edges]
+                visits, sums = (search.trees.edges[name][0, edges] for name in ("visits", "utility_sum"))
                 means.extend((sums[visits > 1] / visits[visits > 1]).tolist())
             value = np.where(states.info["to_move"] == 1, 0.5, -0.5).astype(np.float32)  # Black is always ahead
             return Evaluation(np.zeros((len(value), 10), np.float32), value, None, None)

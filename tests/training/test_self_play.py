@@ -94,7 +94,7 @@ def test_games_are_legal_and_their_results_right(rules, changes):
 
 
 def test_every_way_to_end_was_seen():
-    found = {*_play_all(FEW, 12).ending.tolist(), *_play_all(replace(FEW, move_limit=8), 4).ending.tolist()}
+    found = {*_play_all(FEW, 24).ending.tolist(), *_play_all(replace(FEW, move_limit=8), 4).ending.tolist()}
     likes_passing = Hashed(seed=1, sharpness=4.0)
     found |= set(_play_all(replace(FEW, method="puct", end_when_settled=False), 12, likes_passing).ending.tolist())
     assert found == {PASSES, LIMIT, SETTLED}

@@ -37,6 +37,7 @@ from ...game.state import (
     SUPERKO,
     Games,
 )
+from ...intrinsics import copy_row
 from ...kernel import index, kernel, parallel_kernel, prange
 from ..features import spread
 from .areas import full_area, taxed_area
@@ -240,9 +241,8 @@ def _encode_ladders(games: Games, g: int, shown: int, room: LadderRoom, r: int, 
             state.set_position(boards, r, games.recent[g, count % RECENT], info.to_move)
             board.ko_point = _ko_before(games, g, count) if count > info.first_move else NO_POINT
         else:
-            for i in range(area + 1):
-                boards.color[r, i] = games.color[g, i]
-                boards.points[r, i] = games.points[g, i]
+            copy_row(boards.color[r], games.color[g], area + 1)
+            copy_row(boards.points[r], games.points[g], area + 1)
             board.ko_point = info.ko_point
         # of the past, where the moves are does not matter: they are written to a plane that is filled later
         find_ladders(room, r, opponent, out[14 + back], out[17] if back == 0 else out[18])

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...game import state
 from ...game.state import EMPTY, LEGAL, NO_POINT, WALL, Games
+from ...intrinsics import copy_row
 from ...kernel import index, kernel
 
 _ESCAPED, _CAPTURED, _OPEN = 0, 1, 2
@@ -22,12 +23,11 @@ class Stacks(NamedTuple):
     """What a search remembers at each depth, in R threads: boards of up to A - 1 points, D = 3 (A - 1) / 2 moves."""
 
     color: np.ndarray  # [R, D + 1, A] int8: the board to come back to; the last one is where all searches start
-    points: np.ndarray  # [R, D + 1, 2 A] int64: the records of its points, as words, which are copied faster
+    points: np.ndarray  # [R, D + 1, A] POINT
     ko: np.ndarray  # [R, D + 1] int32
     moves: np.ndarray  # [R, D + 1, A // 2 + 2] int16: what there is to try
     listed: np.ndarray  # [R, D + 1] int32: how many there are
     tried: np.ndarray  # [R, D + 1] int32: how many of them were tried
-    words: np.ndarray  # [R, 2 A] int64: the memory of the boards' points
 
 
 class LadderRoom(NamedTuple):
@@ -42,15 +42,13 @@ def new_ladder_room(threads: int, size: int) -> LadderRoom:
     points = size * size + 1
     shape = (threads, 3 * size * size // 2 + 1)
     boards = state.new_games(threads, size, 1)
-    words = boards.points.view(np.int64)
     stacks = Stacks(
         color=np.empty((*shape, points), np.int8),
-        points=np.empty((*shape, words.shape[1]), np.int64),
+        points=np.empty((*shape, points), boards.points.dtype),
         ko=np.empty(shape, np.int32),
         moves=np.empty((*shape, points // 2 + 2), np.int16),
         listed=np.empty(shape, np.int32),
         tried=np.empty(shape, np.int32),
-        words=words,
     )
     return LadderRoom(boards, stacks)
 
@@ -59,10 +57,8 @@ def new_ladder_room(threads: int, size: int) -> LadderRoom:
 def _save(room: LadderRoom, r: int, slot: int) -> None:
     boards, stacks = room.boards, room.stacks
     area = boards.info[r].size * boards.info[r].size
-    for i in range(area):
-        stacks.color[r, slot, i] = boards.color[r, i]
-    for i in range(2 * area):
-        stacks.points[r, slot, i] = stacks.words[r, i]
+    copy_row(stacks.color[r, slot], boards.color[r], area)
+    copy_row(stacks.points[r, slot], boards.points[r], area)
     stacks.ko[r, slot] = boards.info[r].ko_point
 
 
@@ -70,10 +66,8 @@ def _save(room: LadderRoom, r: int, slot: int) -> None:
 def _restore(room: LadderRoom, r: int, slot: int) -> None:
     boards, stacks = room.boards, room.stacks
     area = boards.info[r].size * boards.info[r].size
-    for i in range(area):
-        boards.color[r, i] = stacks.color[r, slot, i]
-    for i in range(2 * area):
-        stacks.words[r, i] = stacks.points[r, slot, i]
+    copy_row(boards.color[r], stacks.color[r, slot], area)
+    copy_row(boards.points[r], stacks.points[r, slot], area)
     boards.info[r].ko_point = stacks.ko[r, slot]
 
 
