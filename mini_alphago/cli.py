@@ -100,6 +100,27 @@ def export(
         print(f"{katago}: for KataGo")
 
 
+def pack(
+    run: Annotated[Positional[str], arg(metavar="RUN", help="The folder of a training run.")],
+    to: Annotated[str | None, arg(metavar="FILE", help="The file to write (default: RUN.tar.gz).")] = None,
+    megabytes: Annotated[float, arg(metavar="N", help="How large it may be, about.")] = 40.0,
+) -> None:
+    """Write a training run as one small file, to go on with it on another machine.
+
+    Networks, the optimizer's memory and as many of the newest games as fit. Unpack it with tar, and train goes on.
+
+    Example: mini-alphago pack runs/gpu --to gpu.tar.gz --megabytes 40
+    """
+    from .training.pack import pack as write
+
+    target = to or f"{run.rstrip('/')}.tar.gz"
+    packed = write(run, target, megabytes)
+    print(
+        f"{target}: {packed.size / 1e6:.1f} MB, the run after iteration {packed.iteration}, "
+        f"the newest {packed.games:,} games ({packed.positions:,} positions) of its window"
+    )
+
+
 def analyze(
     path: Record,
     model: ModelPath = "shipped",
@@ -340,6 +361,7 @@ def _train_verb(arguments: list[str]) -> Callable[..., Any]:
 VERBS: dict[str, Callable[..., Any]] = {
     "play": play, "train": train, "gtp": gtp, "analysis": analysis, "review": review, "match": match, "ladder": ladder,
     "speedrun": speedrun, "show": show, "analyze": analyze, "models": models, "export": export,
+    "pack": pack,
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -103,6 +104,13 @@ class Search:
         self._noisy[which] = False
         self.trees.node_count[which] = 0
         self.trees.edge_count[which] = 0
+
+    def resize(self, nodes: int) -> None:
+        """Let trees have room for so many nodes; if that is not what they have, they are emptied."""
+        if nodes != self.settings.nodes:
+            self.settings = replace(self.settings, nodes=nodes)
+            self.trees = new_trees(self.games, nodes, self.size * self.size + 1)
+            self.forget()
 
     def advance(self, move: int, g: int = 0, keep_tree: bool = True) -> None:
         """Make a legal move (a flat index) in game `g`; what the tree knows of the position after it is kept.

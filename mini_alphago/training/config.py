@@ -144,8 +144,12 @@ class SelfPlaySettings:
         """Simulations of a full search when so much of the run is over, from 0 to 1."""
         return self.late_simulations if self.late_simulations and progress >= 0.5 else self.simulations
 
+    def nodes_for(self, simulations: int) -> int:
+        """Room that a tree needs in full searches of so many simulations: no more, since far memory is slow."""
+        return max(simulations, self.fast_simulations) + 2
+
     def search(self, size: int) -> SearchSettings:
-        """The settings of the search."""
+        """The settings of the search, as long as `simulations` says."""
         return SearchSettings(
             method=self.method,
             considered=self.considered,
@@ -155,8 +159,7 @@ class SelfPlaySettings:
             noise_alpha=self.noise_alpha,
             noise_epsilon=self.noise_epsilon,
             move_limit=self.limit_for(size),
-            # a tree that is kept has visits already
-            nodes=2 * max(self.simulations, self.late_simulations, self.fast_simulations) + 2,
+            nodes=self.nodes_for(self.simulations),
         )
 
 

@@ -22,7 +22,7 @@ from .records import Records, game_metrics, join_records, record_board, result_t
 from .replay import Replay, draw
 from .report import Metrics, ReportGame, write_report
 from .samples import SampleMaker, usable
-from .self_play import SelfPlay
+from .self_play import UNSIGNED, SelfPlay
 from .tensorboard import Events
 from .trainer import Trainer, check_finite
 
@@ -91,10 +91,10 @@ class Training:
         _check_same(from_toml(info["config"]), self.config)
         self.trainer.restore({k.removeprefix("trainer."): v for k, v in tensors.items() if k.startswith("trainer.")})
         self.evaluator.update(self.trainer.average)
-        self.self_play.restore(to_arrays(tensors, "play.", unsigned=("games.policy",)))
+        self.self_play.restore(to_arrays(tensors, "play.", UNSIGNED))
         self.iteration, self.games, self.minutes = info["iteration"], info["games"], info["minutes"]
         self.strength = Strength(self.config, self.folder, info["matches"])
-        self.replay.load(self.iteration, info["positions"])
+        self.replay.load(self.iteration, info["positions"], info.get("oldest", 1))
         lines = [line for line in self.folder.read_metrics() if line["iteration"] < self.iteration]
         self.history = [*lines, info["metrics"]] if info["metrics"] else lines
         self.folder.write_metrics(self.history)
@@ -107,7 +107,7 @@ class Training:
         tensors |= to_tensors(self.self_play.state(), "play.")
         info = {
             "iteration": self.iteration, "games": self.games, "positions": self.replay.positions,
-            "minutes": self.minutes, "matches": self.strength.played, "metrics": metrics,
+            "minutes": self.minutes, "matches": self.strength.played, "metrics": metrics, "oldest": self.replay.oldest,
             "config": to_toml(self.config),
         }  # fmt: skip
         self.folder.save_state(tensors, info)

@@ -91,6 +91,15 @@ def join_records(parts: Sequence[Records], size: int) -> Records:
     return Records(*(np.concatenate(arrays) for arrays in zip(*shifted, strict=True)))
 
 
+def newest_games(records: Records, count: int) -> Records:
+    """The last `count` games of these."""
+    first = len(records.id) - min(count, len(records.id))
+    start = int(records.first[first]) if first < len(records.id) else len(records.move)
+    kept = {name: getattr(records, name)[start:] for name in ("move", "policy", "value", "full")}
+    games = {name: array[first:] for name, array in records._asdict().items() if name not in kept}
+    return Records(**{**games, **kept, "first": games["first"] - start})
+
+
 def to_bytes(records: Records) -> bytes:
     """The records as a safetensors file."""
     arrays = {name: np.ascontiguousarray(array) for name, array in records._asdict().items()}

@@ -18,10 +18,16 @@ class Replay:
         self.folder, self.size, self.settings = folder, size, settings
         self._parts: list[tuple[int, Records]] = []
         self.positions = 0  # that could be learned from, in all iterations so far
+        self.oldest = 1  # the first iteration whose games are here: earlier ones stayed behind when a run was packed
+
+    @staticmethod
+    def file(folder: Path, iteration: int) -> Path:
+        """Where the games of an iteration lie in the folder of a run's games."""
+        return folder / f"{iteration:06d}{_SUFFIX}"
 
     def path(self, iteration: int) -> Path:
         """Where the games of an iteration lie."""
-        return self.folder / f"{iteration:06d}{_SUFFIX}"
+        return self.file(self.folder, iteration)
 
     def save(self, iteration: int, records: Records) -> None:
         """Write the games of an iteration to disk, atomically."""
@@ -36,15 +42,16 @@ class Replay:
         while len(self._parts) > 1 and held - self._parts[0][1].samples >= window:
             held -= self._parts.pop(0)[1].samples
 
-    def load(self, iteration: int, positions: int) -> None:
-        """Take the window as it was after `iteration`, with `positions` in all, back from disk.
+    def load(self, iteration: int, positions: int, oldest: int = 1) -> None:
+        """Take the window as it was after `iteration`, with `positions` in all, back from disk, as far as it is there.
 
         Only the files that the window needs are read. ValueError, naming the file, if one is damaged.
         """
         window = self.settings.window(positions)
         parts: list[tuple[int, Records]] = []
         held = 0
-        while iteration > 0 and (not parts or held < window):
+        self.oldest = oldest
+        while iteration >= oldest and (not parts or held < window):
             path = self.path(iteration)
             try:
                 records = from_bytes(path.read_bytes())

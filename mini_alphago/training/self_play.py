@@ -22,6 +22,7 @@ from .endings import find_ends, new_rooms, replay_moves
 from .records import RESIGNED, Records, to_units
 
 _STEP = 2  # what a random stream is for
+UNSIGNED = ("games.policy",)  # the arrays of a saved state that are unsigned
 _IDLE = -1
 _RESIGN_AFTER = 3  # moves in a row
 
@@ -58,7 +59,7 @@ class SelfPlay:
         slots, points = settings.games, size * size + 1
         self.searches, self.roots = _make_searches(evaluator, size, settings)
         self.version = 0  # of the network, written into the records
-        self.simulations = settings.simulations  # of full searches, from now on
+        self._simulations = settings.simulations
         self.steps = 0
         self.next_id = 0
         self._wanted = games_wanted
@@ -75,8 +76,18 @@ class SelfPlay:
         self._owner = np.zeros((slots, points), np.int8)
         write_rules(self.roots.info, get_rules(settings.rules))
         self._room = np.zeros(points, np.uint8), np.zeros(points, np.int16)
-        every = np.arange(slots)
-        self._start_games(every, self.limit * every // (2 * slots) if staggered else 0 * every)
+        self._start_games(np.arange(slots), self._staggered(slots) if staggered else np.zeros(slots, np.int64))
+
+    @property
+    def simulations(self) -> int:
+        """Of full searches, from now on."""
+        return self._simulations
+
+    @simulations.setter
+    def simulations(self, count: int) -> None:
+        self._simulations = count
+        for search in self.searches:
+            search.resize(self.settings.nodes_for(count))
 
     @property
     def playing(self) -> int:
@@ -242,7 +253,10 @@ class SelfPlay:
         }
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
-        """Go on from what `state` gave, in slots and settings of the same shape."""
+        """Go on from what `state` gave, in slots and settings of the same shape.
+
+        Slots that it has no game for get a new one, if there is no limit to how many are wanted.
+        """
         games = Records(**{name: saved[f"games.{name}"] for name in Records._fields})
         self._stop(np.arange(self.settings.games))
         self._sampled[:], self._played_out[:], self._doubt[:] = saved["sampled"], saved["played_out"], saved["doubt"]
@@ -256,6 +270,13 @@ class SelfPlay:
             self._id[g], self._doubted[g] = games.id[i], games.doubted[i]
             self._policy[g, :length], self._value[g, :length] = games.policy[rows], games.value[rows]
             self._full[g, :length] = games.full[rows]
+        idle = np.flatnonzero(self._id == _IDLE)
+        if self._wanted is None and len(idle):
+            self._start_games(idle, self._staggered(len(idle)))
+
+    def _staggered(self, count: int) -> np.ndarray:
+        """[count] int64: random moves to begin games with so that not all of them end at the same time."""
+        return self.limit * np.arange(count) // (2 * count)
 
 
 def _make_searches(evaluator: Evaluates, size: int, settings: SelfPlaySettings) -> tuple[list[Search], state.Games]:
