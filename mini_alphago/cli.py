@@ -263,7 +263,10 @@ def play(
 def match(
     players: Annotated[
         Positional[tuple[str, ...]],
-        arg(metavar="PLAYER", help="PATH[,visits=N][,time=S], policy:PATH, random, gnugo:LEVEL or 'gtp:COMMAND LINE'."),
+        arg(
+            metavar="PLAYER",
+            help="PATH[,visits=N][,time=S], PATH,level=NAME, policy:PATH, random, gnugo:LEVEL or 'gtp:COMMAND LINE'.",
+        ),
     ],
     results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a match there goes on.")] = "match",
     games: Annotated[int, arg(metavar="N", help="Games of each two players.")] = 100,

@@ -15,6 +15,14 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+def most_threads() -> int:
+    """The most threads that Numba's parallel kernels can have in this process."""
+    import numba
+
+    config: Any = numba.config
+    return int(config.NUMBA_NUM_THREADS)
+
+
 def set_threads(count: int | None = None) -> int:
     """Let Numba and PyTorch use `count` threads each; they take turns. Returns the number.
 
@@ -27,8 +35,7 @@ def set_threads(count: int | None = None) -> int:
     if count is None and _was_set:
         return int(torch.get_num_threads())
     _was_set = True
-    config: Any = numba.config
-    count = min(count or available_cores(), config.NUMBA_NUM_THREADS)
+    count = min(count or available_cores(), most_threads())
     numba.set_num_threads(count)
     torch.set_num_threads(count)
     return count

@@ -5,12 +5,16 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
+from ..mcts.levels import Level, find_level
 from ..model import SHIPPED, Evaluator, load_network
 from ..model.checkpoint import newest_network
 from .gtp_player import GtpPlayer, gnugo_player
-from .players import Player, PolicyPlayer, RandomPlayer, SearchPlayer
+from .players import LevelPlayer, Player, PolicyPlayer, RandomPlayer, SearchPlayer
 
-FORMS = "PATH[,visits=N][,time=SECONDS], shipped, policy:PATH, random, gnugo:LEVEL, or 'gtp:COMMAND LINE'"
+FORMS = (
+    "PATH[,visits=N][,time=SECONDS], PATH,level=NAME, shipped instead of a path, policy:PATH, random, gnugo:LEVEL, "
+    "or 'gtp:COMMAND LINE'"
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,7 @@ class PlayerSpec:
     what: str = ""  # the level, the command line, or the path of the network
     visits: int | None = None  # of a search, if the text says so
     seconds: float | None = None  # a move, likewise
+    level: Level | None = None  # likewise
 
     @property
     def network(self) -> str | None:
@@ -50,8 +55,8 @@ def read_player(text: str) -> PlayerSpec:
     return spec
 
 
-def _read_options(text: str, options: list[str]) -> tuple[int | None, float | None]:
-    visits, seconds = None, None
+def _read_options(text: str, options: list[str]) -> tuple[int | None, float | None, Level | None]:
+    visits, seconds, level = None, None, None
     for option in options:
         name, _, value = option.partition("=")
         try:
@@ -59,13 +64,18 @@ def _read_options(text: str, options: list[str]) -> tuple[int | None, float | No
                 visits = int(value)
             elif name == "time":
                 seconds = float(value)
+            elif name == "level":
+                level = find_level(value)
             else:
-                raise ValueError
-        except ValueError:
-            raise ValueError(f"{text!r}: a network takes ,visits=N and ,time=SECONDS, and nothing else") from None
+                raise ValueError("a network takes ,visits=N, ,time=SECONDS or ,level=NAME, and nothing else")
+        except ValueError as error:
+            reason = f"{value!r} is no number" if name in ("visits", "time") else str(error)
+            raise ValueError(f"{text!r}: {reason}") from None
     if (visits is not None and visits < 1) or (seconds is not None and not 0 < seconds <= 3600):
         raise ValueError(f"{text!r}: visits is 1 or more, time above 0 and at most 3600 seconds")
-    return visits, seconds
+    if level is not None and (seconds is not None or (visits is not None and level.visits is not None)):
+        raise ValueError(f"{text!r}: a level has its own visits; only level=full takes ,visits=N, and none takes time")
+    return visits, seconds, level
 
 
 def fingerprint(path: str) -> str:
@@ -98,6 +108,9 @@ class PlayerMaker:
         if spec.kind == "policy":
             return PolicyPlayer(text, self._evaluator(spec.network))
         visits = self._visits if spec.visits is None and spec.seconds is None else spec.visits
+        if spec.level is not None:
+            evaluator = self._evaluator(spec.network)
+            return LevelPlayer(text, evaluator, spec.level, visits or self._visits, self._size, self._games, self._seed)
         return SearchPlayer(
             text, self._evaluator(spec.network), visits, self._size, self._games, seed=self._seed, seconds=spec.seconds
         )

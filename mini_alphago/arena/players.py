@@ -1,14 +1,17 @@
 """Who plays: anything that can choose moves in a batch of games. Programs that speak GTP are in `gtp_player.py`."""
 
 import math
+import random
 import time
 from typing import Protocol
 
 import numpy as np
 
 from ..game import Board, eyes, stack_boards, state
+from ..game.coords import to_flat
 from ..mcts import Search, SearchSettings, playing_settings
 from ..mcts.arrays import node_bytes
+from ..mcts.levels import Level, choose
 from ..mcts.search import Evaluates
 
 RESIGN = -1
@@ -242,6 +245,33 @@ class SearchPlayer:
     def close(self) -> None:
         """Forget all trees; their memory goes with the player."""
         self._search.forget()
+
+
+class LevelPlayer(SearchPlayer):
+    """Plays as strong as one of the levels of `mcts.levels`, as the board in the browser does: each move anew.
+
+    visits: of a level that does not say it itself.
+    """
+
+    def __init__(
+        self, name: str, evaluator: Evaluates, level: Level, visits: int, size: int, games: int, seed: int | None = None
+    ) -> None:
+        super().__init__(name, evaluator, level.visits or visits, size, games, seed=seed)
+        self._level, self._random = level, random.Random(seed)
+
+    def _spare(self, targets: np.ndarray) -> None:
+        """Spare nothing: what other moves are worth matters too."""
+
+    def _best(self, game: int) -> int:
+        if self._is_over(game):
+            return super()._best(game)
+        size = int(self._search.roots.info[game]["size"])
+        return to_flat(*choose(self._search.root_moves(game), self._level, self._random).move, size)
+
+    def played(self, game: int, move: int) -> None:
+        """Go on to the position after that move, with an empty tree."""
+        if not self._is_over(game):
+            self._search.advance(move, game, keep_tree=False)
 
 
 def _strong_settings(visits: int | None, size: int, games: int) -> SearchSettings:

@@ -131,10 +131,11 @@ def _label_sets(color: Any, neighbors: Any, area: int, player: int, scratch: Scr
 
 
 @kernel
-def _may_live(color: Any, neighbors: Any, area: int, player: int, suicide: int, scratch: Scratch) -> bool:
+def may_live(color: Any, neighbors: Any, area: int, player: int, suicide: int, scratch: Scratch) -> bool:
     """Whether there are two regions that could be eyes: each of their points touches a stone of `player`.
 
-    Cheap, and in the middle of a game mostly the end of the matter. As to `suicide`, see `pass_alive`.
+    If not, nothing of `player`'s is pass-alive; cheap, and in the middle of a game mostly the end of the matter. As to
+    `suicide`, see `pass_alive`.
     """
     label, stack = scratch.label, scratch.stack
     for point in range(area):
@@ -199,10 +200,6 @@ def pass_alive(color: Any, neighbors: Any, area: int, player: int, suicide: int,
     never live (at most one point that touches none of them). 0: the rest. Returns how many are not 0.
     With `suicide` allowed the opponent may fill a region and vanish, so that its stones count as its points do.
     """
-    if not _may_live(color, neighbors, area, player, suicide, scratch):
-        for point in range(area):
-            owner[point] = 0
-        return 0
     sets = _label_sets(color, neighbors, area, player, scratch)
     alive, touch = scratch.alive, scratch.touch
     for i in range(sets):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..game.state import Games, legality_map
 from ..intrinsics import take
-from ..kernel import index, kernel, parallel_kernel, prange
+from ..kernel import index, inlined_kernel, kernel, parallel_kernel, prange
 from ..model.features import APART, NONE, encode_game
 from .arrays import COLLISION, IDLE, NEW, Answers, Leaves, Options, Trees
 from .tree import descend, make_room, receive, settle
@@ -36,17 +36,19 @@ def _select_game(
     g: int,
     roots: Games,
     ends: Games,
+    own: int,
     leaves: Leaves,
     each: int,
     target: int,
     options: Options,
     schedule: Any,
     work: Any,
+    kind: int,
 ) -> int:
     """Fill the `each` slots of game `g` with leaves to evaluate, until its root would have `target` visits.
 
     When a descent meets another one's leaf, that one's answer is what the search wants to know next: no more now.
-    Returns how many descents ended in finished games.
+    own: the calling thread's game of `ends`. Returns how many descents ended in finished games.
     """
     last = (g + 1) * each
     for slot in range(g * each, last):
@@ -58,12 +60,17 @@ def _select_game(
         fresh = trees.node_count[g] == 0  # the first descent evaluates the root itself
         if not fresh and (trees.nodes[g, 0].terminal or trees.nodes[g, 0].visits >= target):
             break
-        descend(trees, g, roots, ends, leaves, slot, options, schedule, work[g])
+        place = own if _encodes(kind) else slot
+        descend(trees, g, roots, ends, place, leaves, slot, options, schedule, work[g])
         status = leaves.status[slot]
         if status == NEW:
+            if kind != APART:
+                legality_map(ends, place, ends.info[place].to_move, leaves.reasons[slot])
+            if _encodes(kind):
+                encode_game(ends, place, kind, leaves.reasons[slot], leaves.planes[slot])
             slot += 1
         else:
-            settle(trees, g, ends, leaves, slot, options)
+            settle(trees, g, ends, place, leaves, slot, options)
             leaves.status[slot] = IDLE
             settled += 1
             ended += status != COLLISION
@@ -72,13 +79,10 @@ def _select_game(
     return ended
 
 
-@kernel
-def _encode_leaves(g: int, ends: Games, leaves: Leaves, each: int, kind: int) -> None:
-    for slot in range(g * each, (g + 1) * each):
-        if leaves.status[slot] == NEW:
-            legality_map(ends, slot, ends.info[slot].to_move, leaves.reasons[slot])
-            if kind != NONE:
-                encode_game(ends, slot, kind, leaves.reasons[slot], leaves.planes[slot])
+@inlined_kernel
+def _encodes(kind: int) -> bool:
+    """Whether leaves are encoded on the spot: then no one needs their positions, and each thread keeps one at hand."""
+    return kind != NONE and kind != APART
 
 
 @parallel_kernel
@@ -109,7 +113,8 @@ def play_round(
     threads: how many there are to share the work.
     """
     next_game[0] = 0
-    for _ in prange(threads):
+    for thread in prange(threads):
+        own = index(thread)
         while True:
             first = take(next_game, _TAKEN_AT_ONCE)
             if first >= len(targets):
@@ -118,10 +123,8 @@ def play_round(
                 if len(answers.value):
                     _receive_game(trees, game, leaves, each, row, answers, options)
                 ended[game] = _select_game(
-                    trees, game, roots, ends, leaves, each, targets[game], options, schedule, work
+                    trees, game, roots, ends, own, leaves, each, targets[game], options, schedule, work, kind
                 )
-                if kind != APART:
-                    _encode_leaves(game, ends, leaves, each, kind)
 
 
 @parallel_kernel

@@ -12,7 +12,7 @@ from numba import get_num_threads
 from ..game import Board, state
 from ..model import Evaluation
 from ..model.features import APART, NONE
-from ..threads import use_threads
+from ..threads import most_threads, use_threads
 from .arrays import NEW, Answers, new_leaves, new_trees
 from .gumbel import stacked_schedules
 from .noise import mix_dirichlet, start_races
@@ -55,6 +55,7 @@ class Search:
         self.games, self.size = games, size
         self.rng = np.random.default_rng(seed)
         self._encoding = getattr(evaluator, "encoding", None)
+        self._kind = NONE if self._encoding is None else self._encoding.kind
         if self._encoding is not None:
             self._encoding.check_size(size)
         has_score = getattr(getattr(evaluator, "config", None), "family", "katago") != "tutorial"
@@ -75,7 +76,8 @@ class Search:
     def _allocate(self, max_moves: int) -> None:
         slots = self.games * self.settings.leaves
         self.roots = state.new_games(self.games, self.size, max_moves)
-        self.ends = state.new_games(slots, self.size, max_moves)
+        # Leaves that are encoded on the spot leave no position behind: each thread has one to work on.
+        self.ends = state.new_games(slots if self._kind in (NONE, APART) else most_threads(), self.size, max_moves)
         self.leaves = new_leaves(slots, self.size, max_moves, self._encoding.planes if self._encoding else 0)
         empty = Board(self.size)
         for g in range(self.games):
@@ -282,7 +284,7 @@ class Search:
     def _select(self, targets: np.ndarray, answers: Answers | None = None) -> tuple[np.ndarray, bool]:
         """Take answers, if there are any, then go down to leaves: those to ask about, and whether any game ended."""
         encoding, leaves = self._encoding, self.leaves
-        kind = NONE if encoding is None else encoding.kind
+        kind = self._kind
         with self._threads():
             play_round(
                 self.trees, self.roots, self.ends, leaves, self.settings.leaves, self._row, answers or _NO_ANSWERS,

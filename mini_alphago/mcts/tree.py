@@ -51,18 +51,19 @@ def descend(
     g: int,
     roots: Games,
     ends: Games,
+    place: int,
     leaves: Leaves,
     slot: int,
     options: Options,
     schedule: Any,
     work: Any,
 ) -> None:
-    """Go from the root of tree `g` to a leaf: its position into game `slot` of `ends`, the way into `leaves`.
+    """Go from the root of tree `g` to a leaf: its position into game `place` of `ends`, the way into `leaves`.
 
     Terminal leaves and collisions with another descent need no network: they are settled by `settle`.
     """
-    copy_game(ends, slot, roots, g)
-    leaves.size[slot] = ends.info[slot].size
+    copy_game(ends, place, roots, g)
+    leaves.size[slot] = ends.info[place].size
     leaves.length[slot] = 0
     node = index(0 if trees.node_count[g] > 0 else NO_NODE)
     while node >= 0 and not trees.nodes[g, node].terminal:
@@ -80,11 +81,11 @@ def descend(
         leaves.loan[slot, leaves.length[slot]] = loan
         leaves.path[slot, leaves.length[slot]] = edge
         leaves.length[slot] += 1
-        play(ends, slot, trees.move[g, edge])
+        play(ends, place, trees.move[g, edge])
         node = trees.edges[g, edge].child
     if node == PENDING:
         leaves.status[slot] = COLLISION
-    elif node >= 0 or _is_over(ends, slot, options):
+    elif node >= 0 or _is_over(ends, place, options):
         leaves.status[slot] = TERMINAL
     else:
         leaves.status[slot] = NEW
@@ -187,13 +188,13 @@ def _take_back(trees: Trees, g: int, leaves: Leaves, slot: int) -> None:
 
 
 @kernel
-def settle(trees: Trees, g: int, ends: Games, leaves: Leaves, slot: int, options: Options) -> None:
+def settle(trees: Trees, g: int, ends: Games, place: int, leaves: Leaves, slot: int, options: Options) -> None:
     """Finish a descent that needs no network: score the end of the game exactly, or take a collision back."""
     if leaves.status[slot] == COLLISION:
         _take_back(trees, g, leaves, slot)
         return
-    points = score(ends, slot, ends.color[slot], leaves.owner[slot], leaves.stack[slot])
-    if ends.info[slot].to_move != BLACK:
+    points = score(ends, place, ends.color[place], leaves.owner[slot], leaves.stack[slot])
+    if ends.info[place].to_move != BLACK:
         points = -points
     value = 1.0 if points > 0 else -1.0 if points < 0 else 0.0
     last = leaves.path[slot, leaves.length[slot] - 1] if leaves.length[slot] > 0 else NO_NODE

@@ -4,6 +4,7 @@ import hashlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from .evaluation import Evaluation
 from .inference import DTYPES, NOT_FINITE, Backend, CudaGraphBackend, OpenVinoBackend, Precision, Ready, TorchBackend
 
 Engine = Literal["auto", "torch", "openvino"]
+Way = tuple[str, Callable[[], Backend]]  # to a backend, and its name
 
 # How far half precision may be from float32 on real positions before it is not used.
 POLICY_TOLERANCE = 0.02  # total variation
@@ -184,12 +186,19 @@ class Evaluator:
         return "f32" if self.engine == "openvino" else self.precision  # OpenVINO rounds weights by itself
 
     def _make_backend(self, precision: Precision, engine: str) -> Backend:
-        if engine == "openvino":
-            return OpenVinoBackend(Ready(self.network, self.encoding.scale, torch.float32), precision)
         ready = Ready(self.network, self.encoding.scale, DTYPES[precision])
-        if self.device.type == "cuda":
-            return CudaGraphBackend(ready, self.device, self._compiled)
-        return TorchBackend(ready, self.device)
+        ways: list[Way] = [("plain PyTorch", lambda: TorchBackend(ready, self.device))]
+        if engine == "openvino":
+            exact = Ready(self.network, self.encoding.scale, torch.float32)
+            ways.insert(0, ("OpenVINO", lambda: OpenVinoBackend(exact, precision)))
+        elif self.device.type == "cuda":
+            ways.insert(0, ("a CUDA graph", lambda: CudaGraphBackend(ready, self.device, compiled=False)))
+            if self._compiled:
+                ways.insert(0, ("torch.compile", lambda: CudaGraphBackend(ready, self.device, compiled=True)))
+        backend = first_that_works(ways, trial_planes(self.encoding, self.config.board_size or 9))
+        if isinstance(backend, TorchBackend):
+            self.engine = "torch"
+        return backend
 
     def _pick_precision(self, wanted: str) -> tuple[Precision, Backend]:
         precision = _check_precision(wanted, self.device)
@@ -207,6 +216,23 @@ class Evaluator:
         )
         self.engine = "torch"
         return "f32", self._make_backend("f32", "torch")
+
+
+def first_that_works(ways: list[Way], planes: np.ndarray) -> Backend:
+    """The backend of the first way that can answer these planes; of each that cannot, one warning says why.
+
+    Old cards have no `torch.compile`, some drivers capture no graphs, and memory may be short. The last way is not
+    tried: what is wrong with it is for the caller to hear.
+    """
+    for (name, make), (other, _) in pairwise(ways):
+        try:
+            backend = make()
+            backend(planes, None)
+            return backend
+        except (RuntimeError, ImportError, NotImplementedError, OSError) as error:  # what torch raises, of all kinds
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            warnings.warn(f"{name} does not work here ({reason[:120]}): using {other}", stacklevel=6)
+    return ways[-1][1]()
 
 
 def _checked(result: Evaluation) -> Evaluation:

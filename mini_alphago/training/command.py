@@ -18,6 +18,7 @@ from .config import TrainingConfig
 from .display import make_display
 from .folder import RunFolder
 from .loop import Stopped, Training, train
+from .machine import fit_to_machine, memory_of_this_machine
 from .page import page_beside
 from .presets import PRESETS, choose_preset, get_preset
 from .report import duration_text
@@ -111,6 +112,10 @@ def _run(
     go_on = f"mini-alphago train --run {run}"
     if chosen:
         display.say(chosen)
+    if not RunFolder(run).exists:
+        config, fewer = fit_to_machine(config, memory_of_this_machine())
+        if fewer:
+            display.say(fewer)
 
     def asked(*_: object) -> None:
         if stop.is_set():

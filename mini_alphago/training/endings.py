@@ -5,10 +5,22 @@ from typing import Any
 import numpy as np
 
 from ..game.eyes import sensible_points
-from ..game.scoring import BLACK_OWNS, WHITE_OWNS, Scratch, area_ownership, new_scratch, pass_alive
+from ..game.scoring import BLACK_OWNS, WHITE_OWNS, Scratch, area_ownership, may_live, new_scratch, pass_alive
 from ..game.state import BLACK, WHITE, Games, clear, play
 from ..kernel import index, kernel, parallel_kernel, prange
 from .records import LIMIT, PASSES, SETTLED
+
+
+@kernel
+def _alive_points(
+    color: Any, neighbors: Any, area: int, player: int, suicide: int, scratch: Scratch, owner: Any
+) -> int:
+    """`pass_alive`, but for the scratch, which it leaves in any state; most boards need no more than a glance."""
+    if may_live(color, neighbors, area, player, suicide, scratch):
+        return pass_alive(color, neighbors, area, player, suicide, scratch, owner)
+    for point in range(area):
+        owner[point] = 0
+    return 0
 
 
 @kernel
@@ -16,10 +28,10 @@ def _settled(games: Games, g: int, scratch: Scratch, owner: Any, other: Any) -> 
     """Whether every point is pass-alive for someone; `owner` ([A] int8) then says whose each is."""
     info, color = games.info[g], games.color[g]
     area, neighbors = info.size * info.size, games.neighbors[info.size]
-    black = pass_alive(color, neighbors, area, BLACK, info.suicide, scratch, owner)
+    black = _alive_points(color, neighbors, area, BLACK, info.suicide, scratch, owner)
     if black == 0 and info.move_count < area:  # the second look is needed only late, or where the first found something
         return False
-    white = pass_alive(color, neighbors, area, WHITE, info.suicide, scratch, other)
+    white = _alive_points(color, neighbors, area, WHITE, info.suicide, scratch, other)
     if black + white < area:
         return False
     for point in range(area):

@@ -84,7 +84,7 @@ class SampleMaker:
         self, encoding: Encoding, size: int, rules: str, batch_size: int, longest: int, pinned: bool = False
     ) -> None:
         self.encoding, self.size, self.batch_size = encoding, size, batch_size
-        self._pinned = pinned
+        self._pinned = pinned and _can_pin()
         points = size * size + 1
         self._games = state.new_games(batch_size, size, longest + 1)
         write_rules(self._games.info, get_rules(rules))
@@ -136,6 +136,14 @@ class SampleMaker:
         out = self._empty(len(values))
         out.numpy()[:] = values
         return out
+
+
+def _can_pin() -> bool:
+    """Whether the system lends memory that it will not move; some, as virtual machines, have little or none."""
+    try:
+        return torch.empty(1 << 20, dtype=torch.int8, pin_memory=True).is_pinned()
+    except RuntimeError:
+        return False
 
 
 def usable(records: Records) -> tuple[np.ndarray, np.ndarray]:

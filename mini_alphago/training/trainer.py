@@ -110,7 +110,9 @@ class Trainer:
     def _wants_bf16(self) -> bool:
         if self.settings.precision != "auto":
             return self.settings.precision == "bf16"
-        return cpu_has_bf16() if self.device.type == "cpu" else self.device.type == "cuda"
+        if self.device.type == "cuda":  # cards before Ampere only pretend to have it
+            return torch.cuda.get_device_capability(self.device)[0] >= 8
+        return self.device.type == "cpu" and cpu_has_bf16()
 
     def _parameters(self) -> list[nn.Parameter]:
         return [*self.network.parameters(), *(self.reply_head.parameters() if self.reply_head else ())]

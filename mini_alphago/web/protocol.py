@@ -11,7 +11,7 @@ from typing import Any
 from ..engine.queries import COLORS, QueryError, Turn, play_turn, read_moves, read_number, read_start
 from ..game import Board
 from ..game.coords import PASS, from_gtp
-from .levels import FULL, Level, find_level
+from ..mcts.levels import FULL, Level, find_level
 from .settings import LONGEST_MESSAGE
 
 MOST_VISITS = 100_000

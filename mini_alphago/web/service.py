@@ -10,8 +10,8 @@ from typing import Any
 from ..engine.pool import Task
 from ..engine.status import dead_stones
 from ..game import Board
+from ..mcts.levels import LEVELS
 from ..version import __version__
-from .levels import LEVELS
 from .models import Models
 from .run import Run, Snapshot
 from .settings import RULES, ServerSettings

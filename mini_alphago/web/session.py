@@ -17,9 +17,9 @@ from ..engine.status import dead_stones, play_or_pass
 from ..game import Board
 from ..game.coords import handicap_points
 from ..mcts import RootMove
+from ..mcts.levels import choose
 from ..mcts.search import Evaluates
 from . import protocol as ask
-from .levels import choose
 from .models import Model
 from .outbox import Outbox
 from .records import read_record, write_record

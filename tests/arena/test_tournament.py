@@ -13,8 +13,10 @@ import pytest
 from mini_alphago.arena import MatchSettings, PlayerMaker, PolicyPlayer, RandomPlayer, SearchPlayer, Tournament, sprt
 from mini_alphago.arena import tournament as tournament_module
 from mini_alphago.arena.command import _sure
+from mini_alphago.arena.players import LevelPlayer
 from mini_alphago.cli import main
 from mini_alphago.game import parse_sgf
+from mini_alphago.mcts.levels import find_level
 from mini_alphago.model import KataGoNetwork, save_checkpoint
 
 pytestmark = pytest.mark.usefixtures("plain_torch")
@@ -45,6 +47,10 @@ def test_players_by_name(network: str) -> None:
     found = [(s.visits, s.seconds) for s in searches if isinstance(s, SearchPlayer)]
     assert found == [(2, None), (7, None), (None, 0.5), (9, 2.0)]
     assert len({id(s._search.evaluator) for s in searches if isinstance(s, SearchPlayer)}) == 1  # loaded once
+    levels = [maker.make(f"{network},level={rest}") for rest in ("easy", "full", "full,visits=5")]
+    assert [(type(s), s.visits) for s in levels] == [
+        (LevelPlayer, find_level("easy").visits), (LevelPlayer, 2), (LevelPlayer, 5)
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,9 @@ def test_players_by_name(network: str) -> None:
     [
         ("nobody", "no player 'nobody'"), ("policy:nobody", "no player"), ("gnugo:11", "gnugo:0 to gnugo:10"),
         ("gnugo:x", "gnugo:0 to"), ("gtp:", "no player"), ("gtp:/nowhere/engine", "there is no program"),
-        ("NET,visits=0", "visits is 1 or more"), ("NET,visits=x", "and nothing else"),
+        ("NET,visits=0", "visits is 1 or more"), ("NET,visits=x", "is no number"),
+        ("NET,level=5", "levels are beginner, easy"), ("NET,level=easy,visits=3", "its own visits"),
+        ("NET,level=full,time=1", "none takes time"),
         ("NET,depth=3", "and nothing else"), ("NET,time=0", "time above 0"), ("NET,time=nan", "time above 0"),
     ],
 )  # fmt: skip

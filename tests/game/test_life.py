@@ -266,7 +266,8 @@ def test_benson_is_exact_on_every_position_of_3x3(suicide):
         color[:area] = 0
         for (x, y), stone in position:
             color[x * size + y] = stone
-        scoring.pass_alive(color, state.NEIGHBORS[size], area, player, int(suicide), scratch, owner)
+        board = color, state.NEIGHBORS[size], area, player, int(suicide), scratch
+        assert not scoring.pass_alive(*board, owner) or scoring.may_live(*board)
         return [{divmod(p, size) for p in range(area) if owner[p] == kind} for kind in (1, 2)]
 
     positions = [tuple(sorted(position)) for position in _legal_positions(size)]

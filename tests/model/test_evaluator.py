@@ -9,8 +9,8 @@ import torch
 
 from mini_alphago.game import Board, stack_boards
 from mini_alphago.model import ENCODINGS, Evaluator, KataGoNetwork, PolicyValueNetwork, symmetry
-from mini_alphago.model.evaluator import disagreement, trial_planes
-from mini_alphago.model.inference import Ready, TorchBackend, fold
+from mini_alphago.model.evaluator import disagreement, first_that_works, trial_planes
+from mini_alphago.model.inference import OpenVinoBackend, Ready, TorchBackend, fold
 
 from .weights import trained
 
@@ -150,6 +150,40 @@ def test_falls_back_with_one_warning_where_half_precision_fails() -> None:
     assert evaluator.precision == "f32"
     board = random_boards(1, [7])[0]
     np.testing.assert_allclose(evaluator.evaluate(board.games).policy[0], direct(network, board)[0], atol=0.05)
+
+
+def test_the_first_way_that_works_is_taken_and_the_others_say_why_not() -> None:
+    network = trained(KataGoNetwork(1, 8))
+    planes = trial_planes(ENCODINGS["katago"], 9)
+    works = TorchBackend(Ready(network, ENCODINGS["katago"].scale, torch.float32), torch.device("cpu"))
+
+    def missing():
+        raise ImportError("no module named triton\nand a long story")
+
+    class OutOfMemory:
+        def __call__(self, planes, mask):
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.warns(UserWarning, match="does not work here") as said:
+        found = first_that_works([("a", missing), ("b", OutOfMemory), ("c", lambda: works), ("d", missing)], planes)
+    assert found is works
+    assert [str(warning.message) for warning in said] == [
+        "a does not work here (no module named triton): using b", "b does not work here (CUDA out of memory): using c"
+    ]  # fmt: skip
+    with pytest.warns(UserWarning, match="using b"), pytest.raises(ImportError):
+        first_that_works([("a", missing), ("b", missing)], planes)
+
+
+def test_an_openvino_that_cannot_compile_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self, width):
+        raise RuntimeError("unsupported operation")
+
+    monkeypatch.setattr(OpenVinoBackend, "_compile", fails)
+    with pytest.warns(UserWarning, match="OpenVINO does not work here .unsupported operation.: using plain PyTorch"):
+        evaluator = Evaluator(trained(KataGoNetwork(1, 8)), device="cpu", engine="openvino")
+    assert evaluator.engine == "torch"
+    assert np.isfinite(evaluator.evaluate(stack_boards(random_boards(3, [9]))).value).all()
+    evaluator.update(trained(KataGoNetwork(1, 8)))
 
 
 def test_a_network_of_nan_stops_with_its_cause() -> None:

@@ -9,8 +9,8 @@ import pytest
 from mini_alphago.engine.manners import is_hopeless, may_pass
 from mini_alphago.game import BLACK, WHITE, Board
 from mini_alphago.mcts import RootMove
+from mini_alphago.mcts.levels import FULL, LEVELS, choose, find_level
 from mini_alphago.model import Evaluation
-from mini_alphago.web.levels import FULL, LEVELS, choose, find_level
 
 
 def move(x: int, visits: int, value: float, prior: float) -> RootMove:

@@ -3,7 +3,7 @@
 import pytest
 
 from mini_alphago.game import RULE_SETS
-from mini_alphago.web.levels import find_level
+from mini_alphago.mcts.levels import find_level
 from mini_alphago.web.settings import RULES
 
 from .serving import Client, Server, client, game

@@ -6,10 +6,8 @@ its search finds worse than the best by no more than its margin. It never throws
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..mcts import RootMove
+from .ranking import RootMove
 
 PASS = (-1, -1)
 
@@ -45,7 +43,7 @@ def find_level(name: str) -> Level:
     raise ValueError(f"levels are {', '.join(level.id for level in LEVELS)}")
 
 
-def choose(moves: list["RootMove"], level: Level, rng: random.Random) -> "RootMove":
+def choose(moves: list[RootMove], level: Level, rng: random.Random) -> RootMove:
     """A move of this level among those that a search found, the best of them first.
 
     Drawn by visits and prior among the moves whose winrate is within the level's margin, and those without visits that
@@ -55,7 +53,7 @@ def choose(moves: list["RootMove"], level: Level, rng: random.Random) -> "RootMo
     if level.temperature == 0 or best.move == PASS:
         return best
 
-    def is_good(move: "RootMove") -> bool:
+    def is_good(move: RootMove) -> bool:
         if move.move == PASS:
             return False
         return best.value - move.value <= 2 * level.margin if move.visits else move.prior >= level.careless
