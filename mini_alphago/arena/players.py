@@ -248,15 +248,17 @@ class SearchPlayer:
 
 
 class LevelPlayer(SearchPlayer):
-    """Plays as strong as one of the levels of `mcts.levels`, as the board in the browser does: each move anew.
+    """Plays as one of the levels of `mcts.levels`, searching as the board in the browser does: each move anew.
 
-    visits: of a level that does not say it itself.
+    The browser's manners are left out: it never resigns, and passes only if that is its move. visits: of a level that
+    does not say it itself.
     """
 
     def __init__(
         self, name: str, evaluator: Evaluates, level: Level, visits: int, size: int, games: int, seed: int | None = None
     ) -> None:
-        super().__init__(name, evaluator, level.visits or visits, size, games, seed=seed)
+        visits = level.visits or visits
+        super().__init__(name, evaluator, visits, size, games, playing_settings(visits + 16), seed=seed)
         self._level, self._random = level, random.Random(seed)
 
     def _spare(self, targets: np.ndarray) -> None:

@@ -42,6 +42,7 @@ class MCTS:
         self._made: Evaluator | None = None
         self._stamp: tuple[float, ...] = ()
         self._search: Search | None = None
+        self._whole: set[int] = set()  # see `MCTSNode._view`
 
     def search(self, board: Board, add_noise: bool = False) -> MCTSNode:
         """Search from `board` and return the root; its children have visits, values and priors.
@@ -50,9 +51,10 @@ class MCTS:
         """
         self._check(board)
         search = self._engine()
+        self._whole.clear()
         search.set_board(board)
         search.run(self.num_simulations, noise=add_noise)
-        return MCTSNode._view(search.trees, 0, None)
+        return MCTSNode._view(search.trees, 0, None, self._whole)
 
     def evaluate(self, board: Board) -> tuple[np.ndarray, float]:
         """What the network says of a board: the logs of the move probabilities `[size² + 1]`, and the value."""
@@ -113,6 +115,7 @@ class MCTS:
             values["nodes"] = max(self.search_settings.nodes, self.num_simulations + 2)
             search = self._search = Search(evaluator, 1, self.board_size, SearchSettings(**values))
             search.rng = self.rng
+            self._whole = set()
         search.evaluator = evaluator
         return search
 

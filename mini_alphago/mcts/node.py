@@ -27,11 +27,18 @@ class MCTSNode:
         self._g = 0
         self._edge: int | None = None
         self._own = [0, 0.0, float(prior)]  # visits, value_sum and prior of a root: no edge holds them
+        self._whole: set[int] = set()
 
     @classmethod
-    def _view(cls, trees: Trees, g: int, edge: int | None) -> "MCTSNode":
+    def _view(cls, trees: Trees, g: int, edge: int | None, whole: set[int] | None = None) -> "MCTSNode":
+        """The node behind an edge of tree `g`, or its root.
+
+        whole: which nodes have records for all of their edges by now, shared by all views of a tree; whoever searches
+        the tree again empties it.
+        """
         node = cls()
         node._trees, node._g, node._edge = trees, g, edge
+        node._whole = set() if whole is None else whole
         if edge is None:
             node._own[0] = int(trees.nodes[g, 0]["visits"])
             children = node._edges()
@@ -86,12 +93,9 @@ class MCTSNode:
     @property
     def children(self) -> dict[Move, "MCTSNode"]:
         """The children by move; the pass is (-1, -1)."""
-        edges = self._edges()
-        if (node := self._node) >= 0:  # what the search has not looked at yet has no records either
-            unseen = slice(edges.start + int(self._array.nodes[self._g, node]["seen"]), edges.stop)
-            self._array.edges[self._g, unseen] = _UNVISITED
+        edges = self._whole_edges()
         by_move = sorted(range(edges.start, edges.stop), key=lambda e: int(self._array.move[self._g, e]))
-        return {self._move(e): self._view(self._array, self._g, e) for e in by_move}
+        return {self._move(e): self._view(self._array, self._g, e, self._whole) for e in by_move}
 
     def expand(self, policy: np.ndarray, legal_moves: Sequence[Move]) -> None:
         """Give the node a child for each legal move, its prior exp(policy) of it; `policy` is [size² + 1] logs.
@@ -124,12 +128,12 @@ class MCTSNode:
 
     def select_child(self, c_puct: float = 1.5) -> tuple[Move, "MCTSNode"]:
         """The child that PUCT would visit next, and its move. ValueError if there are none."""
-        edges = self._edges()
+        edges = self._whole_edges()
         if edges.stop == edges.start:
             raise ValueError("a node without children has none to select: expand it first")
         options, count = _PLAIN._replace(c_puct=float(c_puct)), edges.stop - edges.start
         edge = int(puct_edge(self._array, self._g, self._node, options, count))
-        return self._move(edge), self._view(self._array, self._g, edge)
+        return self._move(edge), self._view(self._array, self._g, edge, self._whole)
 
     @property
     def _array(self) -> Trees:
@@ -151,6 +155,18 @@ class MCTSNode:
             return slice(0, 0)
         record = self._array.nodes[self._g, node]
         return slice(int(record["first_edge"]), int(record["first_edge"] + record["edge_count"]))
+
+    def _whole_edges(self) -> slice:
+        """The node's edges, every one with its record: below the root a search writes only those that it looks at.
+
+        The others are made the first time, and never again: somebody may have written to them since.
+        """
+        edges, node = self._edges(), self._node
+        if node > 0 and node not in self._whole:
+            self._whole.add(node)
+            seen = int(self._array.nodes[self._g, node]["seen"])
+            self._array.edges[self._g, edges.start + seen : edges.stop] = _UNVISITED
+        return edges
 
     def _move(self, edge: int) -> Move:
         size = round((self._array.gumbel.shape[1] - 1) ** 0.5)

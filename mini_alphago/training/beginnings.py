@@ -32,8 +32,13 @@ def _draw(seed: Any, ids: Any, out: Any) -> None:
             out[i, k] = uniform(own, k)
 
 
-def draw_beginnings(settings: SelfPlaySettings, seed: int, ids: np.ndarray, at_least: np.ndarray) -> Beginnings:
-    """How the games of these ids ([games] int64) begin, each with at least so many random moves ([games] int64)."""
+def draw_beginnings(
+    settings: SelfPlaySettings, seed: int, ids: np.ndarray, at_least: np.ndarray, limit: int
+) -> Beginnings:
+    """How the games of these ids ([games] int64) begin, each with at least so many random moves ([games] int64).
+
+    limit: of the moves of a game, of which at least one is left.
+    """
     key = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
     u = np.empty((len(ids), _FIXED + max(_LONGEST_OPENING, int(at_least.max(initial=0)))))
     _draw(key, ids, u)
@@ -46,6 +51,7 @@ def draw_beginnings(settings: SelfPlaySettings, seed: int, ids: np.ndarray, at_l
     normal = np.sqrt(-2 * np.log(u[:, 0])) * np.cos(2 * np.pi * u[:, 1])
     spread = np.where(varied, settings.komi_spread, 0.0)
     random_moves = np.where(opening, np.maximum(at_least, 1 + (_LONGEST_OPENING * length).astype(np.int64)), at_least)
+    random_moves = np.minimum(random_moves, limit - 1)
     return Beginnings(
         komi=(settings.komi + np.rint(2 * spread * normal) / 2).astype(np.float32),
         sampled=(low + np.floor((high - low + 1) * u[:, 5])).astype(np.int32),

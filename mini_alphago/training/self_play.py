@@ -192,7 +192,7 @@ class SelfPlay:
         slots, ids = slots[:count], np.arange(self.next_id, self.next_id + count)
         self.next_id += count
         self._id[slots] = ids
-        new = draw_beginnings(self.settings, self.seed, ids, np.minimum(random_moves[:count], self.limit - 1))
+        new = draw_beginnings(self.settings, self.seed, ids, random_moves[:count], self.limit)
         begin_games(self.roots, slots, new.komi, new.random_moves, new.draws, *self._room)
         self._forget(slots)
         begun = self.roots.info["move_count"][slots]

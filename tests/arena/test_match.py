@@ -19,12 +19,13 @@ from mini_alphago.arena import (
 )
 from mini_alphago.arena import players as players_module
 from mini_alphago.arena.players import LevelPlayer
+from mini_alphago.engine.pool import Pool, Task
 from mini_alphago.game import Board, parse_sgf
 from mini_alphago.game.sgf import format_sgf
 from mini_alphago.mcts import Search, SearchSettings
 from mini_alphago.mcts.levels import find_level
 
-from ..mcts.evaluators import Area, Entry, Table, Uniform
+from ..mcts.evaluators import Area, Entry, Hashed, Table, Uniform
 
 
 class Scripted:
@@ -386,6 +387,24 @@ def test_a_level_searches_each_move_anew_and_chooses_as_the_browser_does(monkeyp
     assert len(result.games) == 4
     assert seen
     assert set(seen) == {level.visits}
+
+
+@pytest.mark.parametrize("name", ["beginner", "medium", "hard"])
+def test_a_level_finds_what_the_browser_finds(monkeypatch, name):
+    """Move by move the same visits and values as the pool of searches behind the page."""
+    level, found = find_level(name), []
+    board = Board(5, komi=0.5)
+    monkeypatch.setattr(players_module, "choose", lambda moves, level, rng: found.append(moves) or moves[0])
+    player = LevelPlayer(name, Hashed(), level, 100, 5, 2, seed=1)
+    player.start([board, board])
+    player.choose([1])
+    pool = Pool()
+    pool.add(
+        Task(board=board, visits=level.visits, evaluator=Hashed(), on_done=lambda done: found.append(done.moves()))
+    )
+    while not pool.is_idle():
+        pool.step()
+    assert found[0] == found[1]
 
 
 def test_full_strength_takes_the_visits_it_is_given():

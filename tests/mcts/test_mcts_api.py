@@ -88,6 +88,22 @@ def test_moves_not_visited_are_worth_nothing_also_in_a_second_search(network, bo
         assert abs(root.value) <= 1
 
 
+def test_a_root_of_the_search_before_shows_what_the_tree_is_now(network, board):
+    """Nodes are views: what was known of an earlier tree's records is forgotten with it."""
+    mcts = MCTS(network, 5, 100)
+    mcts.search(board)
+    mcts.num_simulations = 20
+    old = mcts.search(board)
+    for child in old.children.values():
+        for grandchild in child.children.values():
+            grandchild.visit_count = 1000
+    new = mcts.search(random_board(np.random.default_rng(1), (5, 5), 6))
+    assert list(old.children) == list(new.children)
+    for root in (old, new):
+        for child in root.children.values():
+            assert sum(grandchild.visit_count for grandchild in child.children.values()) <= child.visit_count
+
+
 def test_the_number_of_simulations_and_c_puct_may_be_changed(mcts, board):
     assert mcts.search(board).visit_count == 40
     mcts.num_simulations = 150

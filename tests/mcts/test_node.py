@@ -118,6 +118,44 @@ def test_backing_up_by_hand_into_a_tree_that_was_searched():
             assert child.value == 0.5
 
 
+def searched(visits: int, before: int = 300) -> MCTSNode:
+    """The root of a short search, where a longer one has left its numbers."""
+    search = Search(Hashed(), 1, 5)
+    search.set_board(Board(5))
+    search.run(before)
+    search.forget()
+    search.run(visits)
+    return MCTSNode._view(search.trees, 0, None)
+
+
+def test_below_the_root_what_was_never_visited_is_not_selected_by_what_lay_there_before():
+    root = searched(20)
+    nodes = [child for child in root.children.values() if child._edges().stop > child._edges().start]
+    assert nodes
+    for node in nodes:  # before anybody asks for its children, and after it
+        move, selected = node.select_child()
+        assert selected.visit_count == node.children[move].visit_count
+        assert sum(child.visit_count for child in node.children.values()) == node.visit_count - 1
+        assert node.select_child()[0] == move
+
+
+def test_what_is_written_by_hand_stays_in_a_tree_that_was_searched():
+    """At the root and below it, where the search has been and where it has not; a node grown there too."""
+    root = searched(20)
+    below = max(root.children.values(), key=lambda child: child.visit_count)
+    for parent in (root, below):
+        unseen = [move for move, child in parent.children.items() if child.visit_count == 0][-1]
+        for i, child in enumerate(parent.children.values()):
+            child.visit_count = 5 + i
+            child.value_sum = 0.5 * i
+        parent.children[unseen].expand(log_policy(np.random.default_rng(1), 5), [(0, 0), (4, 4)])
+        parent.children[unseen].children[0, 0].visit_count = 3
+        for i, child in enumerate(parent.children.values()):
+            assert (child.visit_count, child.value_sum) == (5 + i, 0.5 * i)
+        assert list(parent.children[unseen].children) == [(0, 0), (4, 4)]
+        assert parent.children[unseen].children[0, 0].visit_count == 3
+
+
 def test_a_full_tree_says_so():
     node = MCTSNode()
     for _ in range(4096):

@@ -263,6 +263,19 @@ def test_random_openings_are_not_learned_from():
         assert records.full[begun:].all()
 
 
+@pytest.mark.parametrize("limit", [2, 3, 4])
+@pytest.mark.parametrize("staggered", [False, True])
+def test_random_openings_leave_a_move_to_play(limit, staggered):
+    settings = replace(FEW, games=40, simulations=2, random_openings=1.0, move_limit=limit)
+    play = SelfPlay(Uniform(), SIZE, settings, staggered=staggered)
+    assert set(play.roots.info["move_count"]) == set(range(1, limit))
+    records = _play_all(settings, 100, staggered=staggered)
+    assert len(records.id) == 100
+    assert records.length.max() == limit
+    for g in range(100):
+        assert record_board(records, g, settings.rules).move_count == records.length[g]
+
+
 def test_half_the_games_have_other_komis():
     settings = replace(FEW, games=3000, simulations=1, komi=6.5, komi_spread=3.0)
     komi = SelfPlay(Uniform(), SIZE, settings).roots.info["komi"]
