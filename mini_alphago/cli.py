@@ -113,12 +113,11 @@ def pack(
     """
     from .training.pack import pack as write
 
-    target = to or f"{run.rstrip('/')}.tar.gz"
-    packed = write(run, target, megabytes)
-    print(
-        f"{target}: {packed.size / 1e6:.1f} MB, the run after iteration {packed.iteration}, "
-        f"the newest {packed.games:,} games ({packed.positions:,} positions) of its window"
-    )
+    packed = write(run, to, megabytes)
+    games = f"the newest {packed.games:,} games ({packed.positions:,} positions)"
+    print(f"{packed.path}: {packed.size / 1e6:.1f} MB, the run after iteration {packed.iteration}, {games}")
+    if packed.least > megabytes * 1e6:
+        print(f"What always goes along takes {packed.least / 1e6:.1f} MB of it: more than --megabytes {megabytes:g}.")
 
 
 def analyze(
@@ -295,7 +294,7 @@ def match(
 
 
 def ladder(
-    model: Annotated[Positional[str], arg(metavar="MODEL", help="PATH[,visits=N][,time=S]: who is to be rated.")],
+    model: Annotated[Positional[str], arg(metavar="MODEL", help="PATH[,visits=N][,time=S] or PATH,level=NAME.")],
     others: Annotated[Positional[tuple[str, ...]], arg(metavar="PLAYER", help="More opponents, as for match.")] = (),
     results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a ladder there goes on.")] = "ladder",
     games: Annotated[int, arg(metavar="N", help="Games against each opponent.")] = 40,

@@ -1,12 +1,22 @@
 """Writing files so that a crash at any instant leaves the old content or the new, never half of it."""
 
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes, durable: bool = True) -> None:
-    """Write `data` to a temporary file beside `path`, flush it to the disk, then rename it into place.
+    """Let the file hold exactly these bytes; see `open_atomically`."""
+    with open_atomically(path, durable) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def open_atomically(path: str | os.PathLike[str], durable: bool = True) -> Iterator[BinaryIO]:
+    """A temporary file beside `path` to write to: flushed to the disk at the end, then renamed into place.
 
     Not `durable`: without the flush, for what is of no use after a crash anyway.
     """
@@ -14,7 +24,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes, durable: bool = 
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             if durable:
                 os.fsync(file.fileno())

@@ -18,7 +18,7 @@ from .config import TrainingConfig
 from .display import make_display
 from .folder import RunFolder
 from .loop import Stopped, Training, train
-from .machine import fit_to_machine, memory_of_this_machine
+from .machine import fit_to_machine, memory_of_this_machine, too_large_for
 from .page import page_beside
 from .presets import PRESETS, choose_preset, get_preset
 from .report import duration_text
@@ -112,10 +112,13 @@ def _run(
     go_on = f"mini-alphago train --run {run}"
     if chosen:
         display.say(chosen)
-    if not RunFolder(run).exists:
-        config, fewer = fit_to_machine(config, memory_of_this_machine())
-        if fewer:
-            display.say(fewer)
+    folder, memory = RunFolder(run), memory_of_this_machine()
+    if not folder.exists or folder.is_at_rest():
+        config, about = fit_to_machine(config, memory)
+    else:
+        about = too_large_for(config, memory)
+    if about:
+        display.say(about)
 
     def asked(*_: object) -> None:
         if stop.is_set():

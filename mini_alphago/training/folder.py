@@ -35,7 +35,7 @@ from .report import Metrics, read_metrics
 from .self_play import Step
 
 _HEADER = struct.Struct("<4sIQI")  # mark, payload length, step, CRC of all but itself
-_MARK = b"step"
+_MARK = b"stp2"  # another number whenever the same steps become other games
 
 
 class Journal:
@@ -182,6 +182,15 @@ class RunFolder:
             newest = max(self.iterations(), default=None)
             advice = "" if newest is None else f"; its networks are whole: train --init {self.checkpoint(newest)}"
             raise ValueError(f"{self._state} is damaged ({str(error)[:60]}), and nothing was changed{advice}") from None
+
+    def is_at_rest(self) -> bool:
+        """Whether no game of the run has begun, as after `pack`: how many are played at once may change then."""
+        try:
+            with safe_open(self._state, framework="pt") as file:
+                playing = len(file.get_tensor("play.slots"))
+        except (OSError, SafetensorError):  # `load_state` says what is wrong with it
+            return False
+        return not playing and not any(self.replay.glob("*.journal"))
 
     def tidy(self, iteration: int, kept: Callable[[int], bool]) -> None:
         """Remove what is needed no more, the last finished iteration being `iteration`.

@@ -26,7 +26,7 @@ from .self_play import UNSIGNED, SelfPlay
 from .tensorboard import Events
 from .trainer import Trainer, check_finite
 
-_LEARN = 3  # what a random stream is for; self_play has 1 and 2
+_LEARN = 3  # what a random stream is for; self_play has 2
 _REPORT_SECONDS = 30.0
 _REPORT_GAMES = 6
 # What a run that goes on cannot change: its network, its games in play, and how the journal's steps become games.
@@ -88,7 +88,7 @@ class Training:
             self._commit()
             return False
         tensors, info = saved
-        _check_same(from_toml(info["config"]), self.config)
+        _check_same(from_toml(info["config"]), self.config, self.folder.is_at_rest())
         self.trainer.restore({k.removeprefix("trainer."): v for k, v in tensors.items() if k.startswith("trainer.")})
         self.evaluator.update(self.trainer.average)
         self.self_play.restore(to_arrays(tensors, "play.", UNSIGNED))
@@ -316,11 +316,11 @@ class _Clock:
         return {**self._parts, "other": max(0.0, self.total() - sum(self._parts.values()))}
 
 
-def _check_same(before: TrainingConfig, now: TrainingConfig) -> None:
-    """ValueError if a setting was changed that a run cannot change in the middle."""
+def _check_same(before: TrainingConfig, now: TrainingConfig, at_rest: bool) -> None:
+    """ValueError if a setting was changed that a run cannot change in the middle; `at_rest`: of `RunFolder`."""
     for name in _FIXED:
         old, new = (attrgetter(name)(config) for config in (before, now))
-        if old != new:
+        if old != new and not (at_rest and name == "self_play.games"):
             raise ValueError(
                 f"this run has {name} {old}, which cannot change to {new} any more: begin another with --run"
             )

@@ -8,7 +8,7 @@ from ..mcts.arrays import node_bytes
 from .config import TrainingConfig
 
 _LIMIT = Path("/sys/fs/cgroup/memory.max")  # of a container
-_GAME_BYTES = 16_000  # of a position and its history, at the root and at a leaf, with room to spare
+_GAME_BYTES = 16_000  # of the rest, on 9×9: a position, its history, what the network sees of it; with room to spare
 _FEWEST = 64
 
 
@@ -45,4 +45,15 @@ def fit_to_machine(config: TrainingConfig, memory: int | None) -> tuple[Training
     return (
         fitting,
         f"{games:,} games at once in place of {wanted:,}: this machine has {memory / 2**30:.1f} GB of memory.",
+    )
+
+
+def too_large_for(config: TrainingConfig, memory: int | None) -> str:
+    """A sentence if the memory cannot hold the games of a run that goes on with as many as it has; else nothing."""
+    needed = memory_of_self_play(config)
+    if memory is None or needed <= memory:
+        return ""
+    return (
+        f"The games of this run take up to {needed / 2**30:.1f} GB, and this machine has {memory / 2**30:.1f} GB of "
+        "memory: if it is not enough, pack the run (mini-alphago pack); unpacked, it goes on with fewer games at once."
     )

@@ -1,5 +1,6 @@
 """A run in one small file, to go on with it on another machine: what training needs, and as many games as fit."""
 
+import math
 import os
 import shutil
 import tarfile
@@ -10,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..files import open_atomically
 from .folder import RunFolder, to_arrays, to_tensors
-from .records import Records, from_bytes, newest_games, no_records, to_bytes
-from .replay import Replay
+from .records import Records, newest_games, no_records, to_bytes
+from .replay import games_path, read_games
 from .self_play import UNSIGNED
 
 _LEVEL = 6  # of compression
@@ -21,38 +23,49 @@ _LEVEL = 6  # of compression
 class Packed(NamedTuple):
     """What went into the file."""
 
+    path: Path
     size: int  # bytes
+    least: int  # bytes, about, of what always goes along
     iteration: int  # the last one that was finished
-    games: int  # of the replay window
+    games: int
     positions: int
 
 
-def pack(run: str | os.PathLike[str], archive: str | os.PathLike[str], megabytes: float = 40.0) -> Packed:
+def pack(run: str | os.PathLike[str], archive: str | os.PathLike[str] | None = None, megabytes: float = 40.0) -> Packed:
     """Write a run as a compressed tar file of at most about so many megabytes; unpacked, it is a run's folder again.
 
-    Networks, the optimizer's memory and the metrics always go with it, games as far as there is room, the newest
-    first. Games that are being played are left out: others begin in their place. ValueError if there is no run, or
-    somebody trains it.
+    archive: the file; None: beside the folder, RUN.tar.gz.
+    The first network, the last and the last that was measured, the optimizer's memory and the metrics always go with
+    it, games as far as there is room, the newest first. Games that are being played are left out: others begin in
+    their place. ValueError if there is no run, or somebody trains it, or the file cannot be written there.
     """
-    source = RunFolder(run)
+    source, home = RunFolder(run), Path(run).resolve()  # `.` has a name too
+    target = home.with_name(f"{home.name}.tar.gz") if archive is None else Path(archive)
+    if not 0 < megabytes < math.inf:
+        raise ValueError(f"megabytes is {megabytes:g}: it is a number above 0")
     if not source.exists:
         raise ValueError(f"{source.path} is not the folder of a training run")
-    name = source.path.resolve().name
-    with tempfile.TemporaryDirectory(dir=Path(archive).resolve().parent, prefix=".pack-") as room:
-        small = RunFolder(Path(room) / name)
+    if target.is_dir():
+        raise ValueError(f"{target} is a folder: name the file to write")
+    if not target.parent.is_dir():
+        raise ValueError(f"there is no folder {target.parent} to write {target.name} to")
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pack-") as room:
+        small = RunFolder(Path(room) / home.name)
         with source.open(), small.open():
-            records, iteration = _copy(source, small, int(megabytes * 1e6))
+            records, iteration, least = _copy(source, small, megabytes * 1e6)
         (small.path / "lock").unlink()
-        packed = Path(room) / "packed"
-        with tarfile.open(packed, "w:gz", compresslevel=_LEVEL) as tar:
-            tar.add(small.path, name)
-        os.replace(packed, archive)
-    games, positions = (sum(counts) for counts in zip((0, 0), *((len(r.id), r.samples) for r in records), strict=True))
-    return Packed(Path(archive).stat().st_size, iteration, games, positions)
+        with open_atomically(target) as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=_LEVEL) as tar:
+            tar.add(small.path, home.name)
+    games = sum(len(part.id) for part in records)
+    positions = sum(part.samples for part in records)
+    return Packed(target, target.stat().st_size, least, iteration, games, positions)
 
 
-def _copy(source: RunFolder, small: RunFolder, room: int) -> tuple[list[Records], int]:
-    """Make `small` a run that goes on where `source` is; returns the games that it has, and its last iteration."""
+def _copy(source: RunFolder, small: RunFolder, room: float) -> tuple[list[Records], int, int]:
+    """Make `small` a run that goes on where `source` is, in so many bytes if it can.
+
+    Returns the games that it has, its last iteration, and what all but the games takes.
+    """
     saved = source.load_state()
     if saved is None or not saved[1]["iteration"]:
         raise ValueError(f"{source.path} has no finished iteration yet: there is nothing to pack")
@@ -69,27 +82,27 @@ def _copy(source: RunFolder, small: RunFolder, room: int) -> tuple[list[Records]
     kept = {name: tensor for name, tensor in tensors.items() if name.startswith("trainer.")}
     kept |= to_tensors(play, "play.")
     small.save_state(kept, info)
-    room -= sum(_packed_size(path.read_bytes()) for path in small.path.rglob("*") if path.is_file())
-    records = _copy_games(source, small, info["iteration"], room)
+    least = sum(_packed_size(path) for path in small.path.rglob("*") if path.is_file())
+    records = _copy_games(source, small, info["iteration"], config.board_size, room - least)
     small.save_state(kept, {**info, "oldest": info["iteration"] - len(records) + 1})
-    return records, info["iteration"]
+    return records, info["iteration"], least
 
 
-def _copy_games(source: RunFolder, small: RunFolder, iteration: int, room: int) -> list[Records]:
+def _copy_games(source: RunFolder, small: RunFolder, iteration: int, board_size: int, room: float) -> list[Records]:
     """The newest games that fit into so many bytes: whole iterations, and of the oldest one a part."""
     copied: list[Records] = []
-    while iteration > 0 and room > 0 and (path := Replay.file(source.replay, iteration)).exists():
-        data = path.read_bytes()
-        records, size = from_bytes(data), _packed_size(data)
-        if size > room:
-            records = newest_games(records, len(records.id) * room // size)
-            data = to_bytes(records)
-        Replay.file(small.replay, iteration).write_bytes(data)
+    while iteration > 0 and room > 0 and (path := games_path(source.replay, iteration)).exists():
+        records, size = read_games(source.replay, iteration, board_size), _packed_size(path)
+        if size <= room:
+            shutil.copy(path, small.replay)
+        else:
+            records = newest_games(records, int(len(records.id) * room / size))
+            games_path(small.replay, iteration).write_bytes(to_bytes(records))
         copied.append(records)
         room -= size
         iteration -= 1
     return copied
 
 
-def _packed_size(data: bytes) -> int:
-    return len(zlib.compress(data, _LEVEL))
+def _packed_size(path: Path) -> int:
+    return len(zlib.compress(path.read_bytes(), _LEVEL))

@@ -8,8 +8,6 @@ from ..files import write_atomically
 from .config import ReplaySettings
 from .records import Records, from_bytes, join_records, to_bytes
 
-_SUFFIX = ".games"
-
 
 class Replay:
     """The games of a run in `folder`, `000012.games` holding those of iteration 12; the window of them in memory."""
@@ -20,18 +18,9 @@ class Replay:
         self.positions = 0  # that could be learned from, in all iterations so far
         self.oldest = 1  # the first iteration whose games are here: earlier ones stayed behind when a run was packed
 
-    @staticmethod
-    def file(folder: Path, iteration: int) -> Path:
-        """Where the games of an iteration lie in the folder of a run's games."""
-        return folder / f"{iteration:06d}{_SUFFIX}"
-
-    def path(self, iteration: int) -> Path:
-        """Where the games of an iteration lie."""
-        return self.file(self.folder, iteration)
-
     def save(self, iteration: int, records: Records) -> None:
         """Write the games of an iteration to disk, atomically."""
-        write_atomically(self.path(iteration), to_bytes(records))
+        write_atomically(games_path(self.folder, iteration), to_bytes(records))
 
     def add(self, iteration: int, records: Records) -> None:
         """Take the games of an iteration into the window; the oldest that are beyond it leave, but never the newest."""
@@ -52,15 +41,7 @@ class Replay:
         held = 0
         self.oldest = oldest
         while iteration >= oldest and (not parts or held < window):
-            path = self.path(iteration)
-            try:
-                records = from_bytes(path.read_bytes())
-            except FileNotFoundError:
-                raise ValueError(f"{path} is missing: the games of iteration {iteration} are needed to go on") from None
-            except ValueError as error:
-                raise ValueError(f"{path}: {error}") from None
-            if records.size != self.size:
-                raise ValueError(f"{path}: its games are not on {self.size}×{self.size} boards")
+            records = read_games(self.folder, iteration, self.size)
             parts.insert(0, (iteration, records))
             held += records.samples
             iteration -= 1
@@ -75,6 +56,25 @@ class Replay:
     def samples(self) -> int:
         """Positions in the window that can be learned from."""
         return sum(part.samples for _, part in self._parts)
+
+
+def games_path(folder: Path, iteration: int) -> Path:
+    """Where the games of an iteration lie in the folder of a run's games."""
+    return folder / f"{iteration:06d}.games"
+
+
+def read_games(folder: Path, iteration: int, size: int) -> Records:
+    """The games of an iteration. ValueError, naming the file, if it is missing, damaged or of another board size."""
+    path = games_path(folder, iteration)
+    try:
+        records = from_bytes(path.read_bytes())
+    except FileNotFoundError:
+        raise ValueError(f"{path} is missing: the games of iteration {iteration} are needed to go on") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if records.size != size:
+        raise ValueError(f"{path}: its games are not on {size}×{size} boards")
+    return records
 
 
 def draw(samples: int, count: int, rng: np.random.Generator) -> np.ndarray:

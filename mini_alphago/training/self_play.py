@@ -253,16 +253,18 @@ class SelfPlay:
         }
 
     def restore(self, saved: dict[str, np.ndarray]) -> None:
-        """Go on from what `state` gave, in slots and settings of the same shape.
+        """Go on from what `state` gave, in slots and settings of the same shape; without games, in any number of slots.
 
         Slots that it has no game for get a new one, if there is no limit to how many are wanted.
         """
         games = Records(**{name: saved[f"games.{name}"] for name in Records._fields})
         self._stop(np.arange(self.settings.games))
-        self._sampled[:], self._played_out[:], self._doubt[:] = saved["sampled"], saved["played_out"], saved["doubt"]
+        slots = saved["slots"]
+        for name in ("sampled", "played_out", "doubt"):
+            getattr(self, f"_{name}")[slots] = saved[name][slots]
         self.steps, self.next_id, self.version = saved["counters"].tolist()
         roots = self.roots
-        for i, g in enumerate(saved["slots"].tolist()):
+        for i, g in enumerate(slots.tolist()):
             first, length = int(games.first[i]), int(games.length[i])
             rows = slice(first, first + length)
             roots.info[g]["komi"] = games.komi[i]

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mini_alphago.model import ENCODINGS
 from mini_alphago.training import PRESETS, SelfPlay, get_preset
-from mini_alphago.training.machine import fit_to_machine, memory_of_self_play, memory_of_this_machine
+from mini_alphago.training.machine import fit_to_machine, memory_of_self_play, memory_of_this_machine, too_large_for
 
 from ..mcts.evaluators import Uniform
 
@@ -40,12 +41,26 @@ def test_it_ends_where_nothing_would_fit() -> None:
     assert said
 
 
+@pytest.mark.parametrize("encoding", ["katago", "katago-v7"])
 @pytest.mark.parametrize(("size", "simulations"), [(5, 4), (9, 32), (19, 16)])
-def test_it_reckons_with_what_self_play_takes(size: int, simulations: int) -> None:
+def test_it_reckons_with_what_self_play_takes(size: int, simulations: int, encoding: str) -> None:
+    class Encoded(Uniform):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoding = ENCODINGS[encoding]
+
+    games = 23
     config = replace(get_preset("tiny"), board_size=size)
-    config = replace(config, self_play=replace(config.self_play, games=4, simulations=simulations))
-    play = SelfPlay(Uniform(), size, config.self_play)
+    config = replace(config, self_play=replace(config.self_play, games=games, simulations=simulations))
+    play = SelfPlay(Encoded(), size, config.self_play)
     search = play.searches[0]
-    arrays = [*search.trees, *search.ends, *search.leaves, *play.roots, play._policy]
-    taken = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray) and len(array) == 4)
+    arrays = [*search.trees, *search.ends, *search.leaves, *play.roots, *vars(play).values(), *vars(search).values()]
+    taken = sum(array.nbytes for array in arrays if isinstance(array, np.ndarray) and len(array) == games)
     assert 0.5 * memory_of_self_play(config) < taken < memory_of_self_play(config)
+
+
+def test_a_run_that_goes_on_says_when_it_is_too_large() -> None:
+    assert too_large_for(get_preset("gpu"), 64 * GB) == too_large_for(get_preset("gpu"), None) == ""
+    needed = memory_of_self_play(get_preset("gpu"))
+    said = too_large_for(get_preset("gpu"), GB)
+    assert f"take up to {needed / GB:.1f} GB, and this machine has 1.0 GB of memory" in said

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mini_alphago.training import ReplaySettings
+from mini_alphago.training import ReplaySettings, folder
 from mini_alphago.training.folder import Journal
 from mini_alphago.training.records import join_records, no_records
-from mini_alphago.training.replay import Replay, draw
+from mini_alphago.training.replay import Replay, draw, games_path
 from mini_alphago.training.self_play import Step
 
 from .made_up import assert_same, one_game, some_games
@@ -99,8 +99,8 @@ def test_loading_reads_no_more_than_it_needs(tmp_path):
     for iteration in range(1, 5):
         running.save(iteration, _part(iteration, 6))
         running.add(iteration, _part(iteration, 6))
-    running.path(1).unlink()
-    running.path(2).write_bytes(b"")
+    games_path(tmp_path, 1).unlink()
+    games_path(tmp_path, 2).write_bytes(b"")
     loaded = Replay(tmp_path, 5, window)
     loaded.load(4, running.positions)
     assert _ids(loaded) == _ids(running) == [3, 4]
@@ -111,7 +111,7 @@ def test_a_damaged_file_is_named(tmp_path, damage):
     replay = Replay(tmp_path, 5, ReplaySettings())
     for iteration in range(1, 4):
         replay.save(iteration, some_games(3))
-    path = replay.path(2)
+    path = games_path(tmp_path, 2)
     data = path.read_bytes()
     if damage == "missing":
         path.unlink()
@@ -238,10 +238,20 @@ def test_any_flipped_bit_loses_only_the_step_and_those_after_it(tmp_path):
 
 def test_garbage_is_no_journal(tmp_path):
     journal = _journal(tmp_path)
-    for garbage in (b"", b"step", bytes(5000), os.urandom(5000), b"step" * 1000):
+    for garbage in (b"", folder._MARK, bytes(5000), os.urandom(5000), folder._MARK * 1000):
         journal.path.write_bytes(garbage)
         _assert_holds(_journal(tmp_path), [])
         assert journal.path.stat().st_size == 0
+
+
+def test_a_journal_of_a_former_version_is_not_taken_for_this_one(tmp_path, monkeypatch):
+    """Games began otherwise then: its steps would become other games, with moves that are not legal in them."""
+    with monkeypatch.context() as former:
+        former.setattr(folder, "_MARK", b"step")
+        journal = _write(tmp_path, range(3))
+        assert len(list(_journal(tmp_path).read())) == 3
+    _assert_holds(_journal(tmp_path), [])
+    assert journal.path.stat().st_size == 0
 
 
 def test_a_journal_of_other_slots_is_not_taken_for_this_one(tmp_path):
