@@ -2,7 +2,8 @@
 
 Random legal moves until both sides pass or three moves per point, positional superko and the eight last positions
 kept, beside a tutorial-style board in plain Python and OpenSpiel's C++ Go driven from Python (if it is installed), all
-in one run. Then what a newcomer waits for: compiling once, and starting with a warm cache.
+in one run. What the search asks of a position: which moves are legal on the whole board, and a copy. Then what a
+newcomer waits for: compiling once, and starting with a warm cache.
 """
 
 import importlib.util
@@ -83,6 +84,24 @@ def random_games_all(games: state.Games, count: int, limit: int, rng: Any, candi
 
 
 @kernel
+def legality_maps(games: state.Games, times: int, reasons: Any) -> int:
+    """Which moves are legal in all games, again and again; returns the number of positions."""
+    for _ in range(times):
+        for g in range(len(games.info)):
+            state.legality_map(games, g, games.info[g].to_move, reasons)
+    return times * len(games.info)
+
+
+@kernel
+def copies(games: state.Games, times: int, other: state.Games) -> int:
+    """Copy all games to another one, again and again; returns the number of positions."""
+    for _ in range(times):
+        for g in range(len(games.info)):
+            state.copy_game(other, 0, games, g)
+    return times * len(games.info)
+
+
+@kernel
 def replay(games: state.Games, moves: Any, times: int) -> int:
     """Play a known game again and again; returns the number of moves."""
     for _ in range(times):
@@ -93,7 +112,7 @@ def replay(games: state.Games, moves: Any, times: int) -> int:
 
 
 def rate(work: Callable[[], int]) -> float:
-    """Median of moves per second; `work` returns its number of moves."""
+    """Median of moves, or whatever `work` counts, per second; it returns their number."""
     work()
     rates = []
     for _ in range(REPEATS):
@@ -126,6 +145,18 @@ def ours_replaying(moves: list[int], size: int) -> float:
     games.info["ko_rule"] = state.KO_POSITIONAL
     known = np.array(moves)
     return rate(lambda: replay(games, known, 500))
+
+
+def position_costs(size: int, count: int = 64) -> tuple[float, float]:
+    """µs for the legality of a whole board, and for a copy: positions after 0 to 3 · size moves of random games."""
+    area = size * size
+    games, other = state.new_games(count, size, area), state.new_games(1, size, area)
+    games.info["ko_rule"] = state.KO_POSITIONAL
+    rng = np.random.default_rng(1).integers(1, 2**63, count).astype(np.uint64)
+    candidates, reasons = np.zeros((count, area), np.int16), np.zeros(area + 1, np.uint8)
+    for g in range(count):
+        random_games(games, g, 1, 3 * size * g // count, rng, candidates)
+    return 1e6 / rate(lambda: legality_maps(games, 200, reasons)), 1e6 / rate(lambda: copies(games, 200, other))
 
 
 def board_class(size: int) -> float:
@@ -222,6 +253,11 @@ def main() -> None:
         if name in rows:
             ratios = [a / b for a, b in zip(rows["random moves, 1 thread"], rows[name], strict=True)]
             table.add_row(f"1 thread ÷ {name}", *(f"{ratio:,.0f} ×" for ratio in ratios))
+    console.print(table)
+    table = Table("µs a position, 1 thread", *columns)
+    costs = [position_costs(size) for size in SIZES]
+    for i, name in enumerate(("legality of a whole board", "a copy, its history included")):
+        table.add_row(name, *(f"{cost[i]:.2f}" for cost in costs))
     console.print(table)
     with tempfile.TemporaryDirectory() as cache, console.status("compiling afresh…"):
         _, _, compiled = first_move(cache, everything=True)

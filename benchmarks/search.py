@@ -1,6 +1,7 @@
 """How fast the search is: `python benchmarks/search.py`, or `make bench`.
 
-(a) Trees only, the network replaced by fixed random answers: simulations a second. (b) Many games with a real network,
+(a) Trees only, the network replaced by fixed random answers: simulations a second on all threads, and what one costs on
+one thread with as many games as self-play on a GPU has. (b) Many games with a real network,
 as a share of what the evaluator alone does at the same batch, in the same run. (c) One game, deep, likewise. (d) The
 tutorial's way, one position a call and the tree in Python. And the memory that a thousand visits take.
 """
@@ -21,8 +22,9 @@ from mini_alphago.mcts import Search, SearchSettings, playing_settings
 from mini_alphago.mcts.arrays import node_bytes
 from mini_alphago.model import ENCODINGS, Evaluation, Evaluator
 from mini_alphago.model.evaluator import trial_planes
+from mini_alphago.threads import use_threads
 
-REPEATS = 3
+REPEATS, COST_REPEATS = 3, 9
 
 
 class Fixed:
@@ -103,6 +105,25 @@ def trees_only(console: Console) -> None:
     console.print(table)
 
 
+def one_thread(console: Console, games: int = 2048, simulations: int = 32) -> None:
+    positions = boards(games, 9)
+    for method in ("gumbel", "puct"):
+        search = Search(Fixed(games, 9), games, 9, SearchSettings(method=method, nodes=simulations + 2))  # type: ignore[arg-type]
+        costs = []
+        with console.status(f"one thread, {method}…"), use_threads(1):
+            for _ in range(1 + COST_REPEATS):
+                for g, board in enumerate(positions):
+                    search.set_board(board, g)
+                answering, start = search.network_seconds, time.perf_counter()
+                search.run(simulations, noise=True)
+                seconds = time.perf_counter() - start - (search.network_seconds - answering)
+                costs.append(1e6 * seconds / (games * simulations))
+        console.print(
+            f"One thread, 9×9, {games:,} games, {simulations} simulations, {method}: "
+            f"{statistics.median(costs[1:]):.2f} µs a simulation (the least {min(costs[1:]):.2f})"
+        )
+
+
 def with_network(console: Console, device: str, name: str, batch: int) -> float:
     network = make_network(name)
     evaluator = Evaluator(network, device)
@@ -153,6 +174,7 @@ def main() -> None:
     arguments = parser.parse_args()
     console = Console()
     trees_only(console)
+    one_thread(console)
     fast = with_network(console, arguments.device, arguments.network, arguments.games)
     tutorial_way(console, arguments.network, fast)
     memory(console)

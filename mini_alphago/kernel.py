@@ -1,8 +1,8 @@
 """How every compiled function of the package is made: one decorator, one cache.
 
 Numba keys its on-disk cache by the file a function stands in, so a kernel that calls into another file would go on
-running yesterday's version of it. The cache here lives in a folder named after the content of *all* kernel sources:
-any edit starts a fresh folder, and the package directory itself may be read-only.
+running yesterday's version of it. The cache here lives in a folder named after the content of *all* sources that may be
+compiled: any edit starts a fresh folder, and the package directory itself may be read-only.
 """
 
 import atexit
@@ -44,7 +44,7 @@ def cache_directory() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(Path(__file__).parent.rglob("*.py")):
         text = source.read_bytes()
-        if b"kernel" in text:
+        if b"kernel" in text or b"numba" in text:
             digest.update(text)
     try:
         folder = cache_root() / digest.hexdigest()[:16]

@@ -1,6 +1,7 @@
 """The cache of compiled code: it lasts, it follows the sources, and it never needs the package directory."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,21 @@ def test_compiles_once(tmp_path: Path) -> None:
     assert first == "True\n0\n"
     assert second == "True\n1\n"
     assert not list(PACKAGE.rglob("*.nbi")), "compiled code was written into the package"
+
+
+def test_the_folder_follows_all_that_may_be_compiled(tmp_path: Path) -> None:
+    """Not only kernels: also what Numba is taught beside them."""
+    copy = tmp_path / "copy" / "mini_alphago"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("static", "networks", "__pycache__"))
+    taught = copy / "taught.py"
+    code = f"import sys; sys.path.insert(0, {str(copy.parent)!r}); "
+    code += "from mini_alphago.kernel import cache_directory; print(cache_directory())"
+    folders = []
+    for text in ("import json", "import json  # another", "from numba import types", "from numba import extending"):
+        taught.write_text(text)
+        folders.append(run(code, MINI_ALPHAGO_CACHE=str(tmp_path / "cache")))
+    assert folders[0] == folders[1]
+    assert len(set(folders)) == 3
 
 
 def test_says_that_it_compiles_but_only_when_it_does(tmp_path: Path) -> None:

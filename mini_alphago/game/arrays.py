@@ -83,18 +83,7 @@ def _neighbor_table() -> np.ndarray:
     return table
 
 
-def _side_table() -> np.ndarray:
-    """[MAX_SIZE + 1, 2, MAX_SIZE²] uint8, by size: whether a point has a neighbour before and behind it in its row."""
-    table = np.zeros((MAX_SIZE + 1, 2, MAX_SIZE * MAX_SIZE), np.uint8)
-    for size in range(MIN_SIZE, MAX_SIZE + 1):
-        column = np.arange(size * size) % size
-        table[size, 0, : size * size] = column > 0
-        table[size, 1, : size * size] = column < size - 1
-    return table
-
-
 NEIGHBORS = _neighbor_table()
-SIDES = _side_table()
 ZOBRIST = np.random.default_rng(0x60).integers(-(2**63), 2**63, (3, MAX_SIZE * MAX_SIZE + 1), np.int64)
 
 

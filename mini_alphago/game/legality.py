@@ -14,7 +14,6 @@ from .arrays import (
     MAX_SIZE,
     NO_POINT,
     OCCUPIED,
-    SIDES,
     SUICIDE,
     SUPERKO,
     WALL,
@@ -156,15 +155,14 @@ def _mark_open(color: Any, size: int, marks: Any) -> None:
     Shifted rows are slices, of which Numba knows that no index is negative.
     """
     area = size * size
-    before, behind = SIDES[size, 0, 1:area], SIDES[size, 1]
-    next_row, next_point, later, last = color[size:area], color[1:area], marks[size:area], marks[1:area]
-    for p in range(size):
-        marks[p] = 0
+    second, third, inner = color[1:area], color[2:area], marks[1:area]
+    for p in range(area - 2):
+        inner[p] = (color[p] == _EMPTY) | (third[p] == _EMPTY)
+    for first in range(0, area, size):  # at its ends a row has one neighbour, whatever lies beyond them in memory
+        marks[first] = second[first] == _EMPTY
+        inner[first + size - 2] = color[first + size - 2] == _EMPTY
+    next_row, later = color[size:area], marks[size:area]
     for p in range(area - size):
-        later[p] = color[p] == _EMPTY
+        later[p] |= color[p] == _EMPTY
     for p in range(area - size):
         marks[p] |= next_row[p] == _EMPTY
-    for p in range(area - 1):
-        marks[p] |= (next_point[p] == _EMPTY) & behind[p]
-    for p in range(area - 1):
-        last[p] |= (color[p] == _EMPTY) & before[p]

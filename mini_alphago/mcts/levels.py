@@ -7,9 +7,8 @@ its search finds worse than the best by no more than its margin. It never throws
 import random
 from dataclasses import dataclass
 
+from ..game.coords import PASS
 from .ranking import RootMove
-
-PASS = (-1, -1)
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Level:
     id: str
     name: str
     about: str
-    visits: int | None  # None: as many as the server was started with
+    visits: int | None  # None: as many as one likes
     temperature: float = 0.0  # how flat the choice is; 0: the best move
     margin: float = 0.0  # winrate that a chosen move may be behind the best
     careless: float = 1.0  # moves that were not searched may be chosen from this prior on

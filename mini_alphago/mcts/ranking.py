@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..game.coords import from_flat
 from .arrays import Options, Trees
 from .gumbel import improved_policy
 
@@ -42,9 +43,9 @@ def describe_edge(trees: Trees, g: int, edge: int, size: int) -> RootMove:
     sums = ("value_sum", "score_sum", "utility_sum")
     value, score, utility = (float(known[name]) / n if n else 0.0 for name in sums)
     edges = _variation(trees, g, edge) if n else []
-    line = [_xy(int(trees.move[g, e]), size) for e in edges]
+    line = [from_flat(int(trees.move[g, e]), size) for e in edges]
     visits = [int(trees.edges[g, e]["visits"]) for e in edges]
-    own, prior = _xy(int(trees.move[g, edge]), size), float(trees.prior[g, edge])
+    own, prior = from_flat(int(trees.move[g, edge]), size), float(trees.prior[g, edge])
     return RootMove(own, n, value, score, utility, prior, line, visits)
 
 
@@ -58,7 +59,3 @@ def _variation(trees: Trees, g: int, edge: int) -> list[int]:
         line.append(first + int(visits.argmax()))
         node = int(trees.edges[g, line[-1]]["child"])
     return line
-
-
-def _xy(move: int, size: int) -> tuple[int, int]:
-    return (-1, -1) if move == size * size else divmod(move, size)

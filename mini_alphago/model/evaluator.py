@@ -186,15 +186,16 @@ class Evaluator:
         return "f32" if self.engine == "openvino" else self.precision  # OpenVINO rounds weights by itself
 
     def _make_backend(self, precision: Precision, engine: str) -> Backend:
-        ready = Ready(self.network, self.encoding.scale, DTYPES[precision])
-        ways: list[Way] = [("plain PyTorch", lambda: TorchBackend(ready, self.device))]
+        def ready(dtype: torch.dtype = DTYPES[precision]) -> Ready:
+            return Ready(self.network, self.encoding.scale, dtype)
+
+        ways: list[Way] = [("plain PyTorch", lambda: TorchBackend(ready(), self.device))]
         if engine == "openvino":
-            exact = Ready(self.network, self.encoding.scale, torch.float32)
-            ways.insert(0, ("OpenVINO", lambda: OpenVinoBackend(exact, precision)))
+            ways.insert(0, ("OpenVINO", lambda: OpenVinoBackend(ready(torch.float32), precision)))
         elif self.device.type == "cuda":
-            ways.insert(0, ("a CUDA graph", lambda: CudaGraphBackend(ready, self.device, compiled=False)))
+            ways.insert(0, ("a CUDA graph", lambda: CudaGraphBackend(ready(), self.device, compiled=False)))
             if self._compiled:
-                ways.insert(0, ("torch.compile", lambda: CudaGraphBackend(ready, self.device, compiled=True)))
+                ways.insert(0, ("torch.compile", lambda: CudaGraphBackend(ready(), self.device, compiled=True)))
         backend = first_that_works(ways, trial_planes(self.encoding, self.config.board_size or 9))
         if isinstance(backend, TorchBackend):
             self.engine = "torch"
@@ -229,7 +230,7 @@ def first_that_works(ways: list[Way], planes: np.ndarray) -> Backend:
             backend = make()
             backend(planes, None)
             return backend
-        except (RuntimeError, ImportError, NotImplementedError, OSError) as error:  # what torch raises, of all kinds
+        except (RuntimeError, ImportError, OSError) as error:  # what torch raises, of all kinds
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             warnings.warn(f"{name} does not work here ({reason[:120]}): using {other}", stacklevel=6)
     return ways[-1][1]()
