@@ -15,7 +15,7 @@ install: $(READY)  ## Set up .venv with everything for players and developers
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mini-alphago needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,onnx,openspiel,openvino]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,onnx,openspiel,openvino,ray]'
 	@touch $(READY)
 
 play: $(READY)  ## Play in the browser; ARGS='--model runs/laptop' or any other option

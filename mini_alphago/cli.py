@@ -22,6 +22,7 @@ PlayerVisits = Annotated[int, arg(metavar="N", help="Visits a move of a network 
 BoardSize = Annotated[int, arg(metavar="N", help="Points on a side.")]
 Komi = Annotated[float, arg(metavar="K", help="What White gets.")]
 Timeout = Annotated[float, arg(metavar="SECONDS", help="What a GTP program has for an answer.")]
+Ray = Annotated[tuple[str, ...] | None, arg(metavar="[ADDRESS]", help="Play on a Ray cluster, by default one here.")]
 
 
 def show(
@@ -113,11 +114,7 @@ def pack(
     """
     from .training.pack import pack as write
 
-    packed = write(run, to, megabytes)
-    games = f"the newest {packed.games:,} games ({packed.positions:,} positions)"
-    print(f"{packed.path}: {packed.size / 1e6:.1f} MB, the run after iteration {packed.iteration}, {games}")
-    if packed.least > megabytes * 1e6:
-        print(f"What always goes along takes {packed.least / 1e6:.1f} MB of it: more than --megabytes {megabytes:g}.")
+    print(write(run, to, megabytes).words(megabytes))
 
 
 def analyze(
@@ -219,7 +216,6 @@ def review(
     from .engine.review import annotate, picture, review_game
     from .files import write_atomically
     from .game import read_sgf, write_sgf
-    from .game.coords import to_gtp
 
     game = read_sgf(path)
     target = Path(out) if out else Path(path).with_suffix(".review.sgf")
@@ -230,9 +226,7 @@ def review(
     write_sgf(annotate(result), target)
     write_atomically(target.with_suffix(".svg"), picture(result).encode())
     for mistake in result.mistakes()[:5]:
-        played, better = (to_gtp(*move, game.size) for move in (mistake.played, mistake.better))
-        lost = f"{100 * mistake.winrate_lost:.0f} %, {mistake.points_lost:.1f} points"
-        print(f"Move {mistake.number}, {'BW'[mistake.player - 1]} {played}: lost {lost}; {better} was better.")
+        print(mistake.words(game.size))
     print(f"{target}, {target.with_suffix('.svg')}")
 
 
@@ -281,6 +275,7 @@ def match(
     ] = None,
     timeout: Timeout = 60.0,
     device: Device = "auto",
+    ray: Ray = None,
 ) -> None:
     """Let players meet, every opening twice with colours swapped, and rate them.
 
@@ -288,9 +283,11 @@ def match(
     """
     from .arena.command import play
     from .arena.tournament import MatchSettings
+    from .cluster.match import games_on
 
     settings = MatchSettings(games, at_once, visits, board_size, komi, rules, opening_moves, seed, device, timeout)
-    play(list(players), settings, results, sprt)
+    with games_on(ray, settings) as plays:
+        play(list(players), settings, results, sprt, plays)
 
 
 def ladder(
@@ -305,6 +302,7 @@ def ladder(
     komi: Komi = 7.0,
     timeout: Timeout = 60.0,
     device: Device = "auto",
+    ray: Ray = None,
 ) -> None:
     """Rate a network against a fixed set: random, no search, GNU Go level 1 and 10, earlier networks, others given.
 
@@ -312,9 +310,11 @@ def ladder(
     """
     from .arena.command import climb
     from .arena.tournament import MatchSettings
+    from .cluster.match import games_on
 
     settings = MatchSettings(games, at_once, visits, board_size, komi, device=device, timeout=timeout)
-    climb(model, list(others), run_checkpoints, settings, results)
+    with games_on(ray, settings) as plays:
+        climb(model, list(others), run_checkpoints, settings, results, plays)
 
 
 def _evaluator(model: str, device: str, precision: str) -> "Evaluator":
@@ -355,9 +355,10 @@ def speedrun(
 
 def _train_verb(arguments: list[str]) -> Callable[..., Any]:
     """`train` with its settings: their defaults depend on the preset or the run that the arguments name."""
+    from .cluster.train import train_on_cluster
     from .training.command import train_verb
 
-    return train_verb(arguments, train.__doc__ or "")
+    return train_verb(arguments, train.__doc__ or "", train_on_cluster)
 
 
 VERBS: dict[str, Callable[..., Any]] = {

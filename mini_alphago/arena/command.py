@@ -11,30 +11,46 @@ from rich.table import Table
 from rich.text import Text
 
 from .ladder import Ladder, ladder_players
-from .tournament import MatchSettings, Tournament, sprt
+from .tournament import MatchSettings, NobodyLeft, Plays, Tournament, sprt
 
 _REFRESH = 0.5  # seconds between two looks at the table
 _REPORT = 20.0  # seconds between two lines where there is no terminal
 
 
-def play(players: list[str], settings: MatchSettings, results: str, test: tuple[float, float] | None) -> None:
-    """Play a tournament, showing how it stands; stop early if `test` = (elo0, elo1) of two players is decided."""
+def play(
+    players: list[str],
+    settings: MatchSettings,
+    results: str,
+    test: tuple[float, float] | None,
+    plays: Plays | None = None,
+) -> None:
+    """Play a tournament, showing how it stands; stop early if `test` = (elo0, elo1) of two players is decided.
+
+    plays: who plays the games, by default this process.
+    """
     if test is not None:
         sprt(0, 0, 0, *test)  # refused now, not after the first game
         if len(players) != 2:
             raise ValueError(f"--sprt is a test of two players, and there are {len(players)}")
     tournament = Tournament(players, settings, Path(results))
-    Show(tournament, test).run()
+    Show(tournament, test).run(plays)
 
 
-def climb(model: str, others: list[str], checkpoints: int, settings: MatchSettings, results: str) -> None:
-    """Play a model against the fixed set and `others`, and say how strong it is."""
+def climb(
+    model: str,
+    others: list[str],
+    checkpoints: int,
+    settings: MatchSettings,
+    results: str,
+    plays: Plays | None = None,
+) -> None:
+    """Play a model against the fixed set and `others`, and say how strong it is; plays: as for `play`."""
     console = Console()
     players, notes = ladder_players(model, others, checkpoints)
     for note in notes:
         console.print(note, highlight=False)
     tournament = Tournament(players, settings, Path(results), only_first=True)
-    Show(tournament, None, Ladder(tournament, notes)).run()
+    Show(tournament, None, Ladder(tournament, notes)).run(plays)
 
 
 class Show:
@@ -46,24 +62,35 @@ class Show:
         self._state = ""
         self._drawn = self._said = self._written = 0.0
 
-    def run(self) -> None:
-        """Play it to its end. After Ctrl-C it says what is kept and how to go on, and raises KeyboardInterrupt."""
+    def run(self, plays: Plays | None = None) -> None:
+        """Play it to its end. After Ctrl-C it says what is kept and how to go on, and raises KeyboardInterrupt.
+
+        plays: who plays the games, by default this process.
+        """
         tournament = self.tournament
         self._said = time.monotonic()
         enough = None if self.test is None else (lambda _: bool(self._sprt()[1]))
         try:
             with (
                 Live(self._tables(), console=self.console, auto_refresh=False, transient=True) as live,
-                closing(tournament.run(lambda *what: self._progress(live, *what), enough)) as games,
+                closing(tournament.run(lambda *what: self._progress(live, *what), enough, plays)) as games,
             ):
                 for _ in games:
                     self._write()
         except KeyboardInterrupt:
             self._finish()
-            kept = f"{len(tournament.rows)} of {tournament.total} games are kept"
-            self._say(f"Interrupted; {kept}. The same command goes on from there.")
+            self._say(f"Interrupted; {self._kept()}")
             raise
+        except NobodyLeft as error:
+            if not tournament.rows:
+                raise
+            self._finish()
+            raise ValueError(f"{error}; {self._kept()}") from None
         self._finish()
+
+    def _kept(self) -> str:
+        kept = f"{len(self.tournament.rows)} of {self.tournament.total} games are kept"
+        return f"{kept}. The same command goes on from there."
 
     def _progress(self, live: Live, pair: str, done: int, total: int) -> None:
         self._state = f"{pair}: {done} of {total} games"

@@ -157,11 +157,22 @@ class GtpPlayer:
         self._timeout = timeout
         self._parallel = parallel or available_cores()
         self._processes: dict[int, GtpProcess] = {}
-        self._games: list[_Line] = []
+        self._games: dict[int, _Line] = {}
+
+    def check(self) -> None:
+        """ValueError if the program does not start or does not speak GTP; if it does, it serves game 0."""
+        try:
+            self._processes[0] = GtpProcess(self._command, self._timeout)
+            self._processes[0].send("protocol_version")
+        except GtpError as error:
+            self._close(patience=0.0)
+            raise ValueError(f"{self.name}: {error}") from None
 
     def start(self, boards: list[Board]) -> None:
         """Begin from these positions; processes that are still there serve again."""
-        self._games = [_Line(board.size, board.current_player, _set_up(board)) for board in boards]
+        self._games.clear()
+        for game, board in enumerate(boards):
+            self.restart(game, board)
 
     def restart(self, game: int, board: Board) -> None:
         """Begin one game anew; its process serves again if it is still there."""

@@ -2,14 +2,18 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ..mcts.levels import Level, find_level
 from ..model import SHIPPED, Evaluator, load_network
 from ..model.checkpoint import newest_network
 from .gtp_player import GtpPlayer, gnugo_player
 from .players import LevelPlayer, Player, PolicyPlayer, RandomPlayer, SearchPlayer
+
+if TYPE_CHECKING:
+    from ..model import Network
 
 FORMS = (
     "PATH[,visits=N][,time=SECONDS], PATH,level=NAME, shipped instead of a path, policy:PATH, random, gnugo:LEVEL, "
@@ -87,23 +91,36 @@ def fingerprint(path: str) -> str:
 class PlayerMaker:
     """Makes players for batches of up to `games` games; a network that several of them have is loaded once.
 
-    visits: of searches that say neither visits nor time. timeout: seconds that a program has for an answer.
+    visits: of searches that say neither visits nor time. timeout: seconds that a program has for an answer. cores: how
+    many programs think at once, by default one a core. load: gives the network of a path.
     """
 
-    def __init__(self, board_size: int, games: int, visits: int, seed: int, device: str, timeout: float) -> None:
+    def __init__(
+        self,
+        board_size: int,
+        games: int,
+        visits: int,
+        seed: int,
+        device: str,
+        timeout: float,
+        cores: int | None = None,
+        load: "Callable[[str], Network]" = load_network,
+    ) -> None:
         self._size, self._games, self._visits = board_size, games, visits
         self._seed, self._device, self._timeout = seed, device, timeout
+        self._cores, self._load = cores, load
         self._evaluators: dict[str, Evaluator] = {}
 
-    def make(self, text: str) -> Player:
-        """The player that `text` means. ValueError if it is unclear, or something that it needs is not there."""
-        spec = read_player(text)
+    def make(self, player: str | PlayerSpec) -> Player:
+        """The player that is meant. ValueError if it is unclear, or something that it needs is not there."""
+        spec = read_player(player) if isinstance(player, str) else player
+        text = spec.text
         if spec.kind == "random":
             return RandomPlayer(self._seed)
         if spec.kind == "gnugo":
-            return gnugo_player(int(spec.what), text, self._timeout)
+            return gnugo_player(int(spec.what), text, self._timeout, self._cores)
         if spec.kind == "gtp":
-            return GtpPlayer(spec.what, text, self._timeout)
+            return GtpPlayer(spec.what, text, self._timeout, self._cores)
         assert spec.network is not None
         if spec.kind == "policy":
             return PolicyPlayer(text, self._evaluator(spec.network))
@@ -117,5 +134,5 @@ class PlayerMaker:
 
     def _evaluator(self, path: str) -> Evaluator:
         if path not in self._evaluators:
-            self._evaluators[path] = Evaluator(load_network(path), self._device)
+            self._evaluators[path] = Evaluator(self._load(path), self._device)
         return self._evaluators[path]

@@ -1,7 +1,8 @@
 """Matches: two players, every opening twice with colours swapped, many games at once."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -151,7 +152,7 @@ def play_games(
         raise ValueError("a player cannot play itself: make two of them")
     if any(board.is_game_over() for _, board in starts):
         raise ValueError("an opening is over already: its last two moves are passes")
-    match = _Match((first, second), list(starts), at_once, move_limit)
+    match = GamesUnderWay((first, second), starts, at_once, move_limit)
     while match.open:
         yield from match.round()
         if after_round is not None:
@@ -171,18 +172,32 @@ class _Game:
         return int((color == BLACK) == (self.number % 2 == 1))
 
 
-class _Match:
-    """Games under way, each in a slot: the number by which the players know it."""
+class GamesUnderWay:
+    """Games of two players, `at_once` of them at a time, each in a slot: the number by which the players know it.
+
+    How they are played and end: see `play_games`.
+    """
 
     def __init__(
-        self, players: tuple[Player, Player], starts: list[tuple[int, Board]], at_once: int, move_limit: int | None
+        self,
+        players: tuple[Player, Player],
+        starts: Sequence[tuple[int, Board]],
+        at_once: int,
+        move_limit: int | None = None,
     ) -> None:
-        self.players, self.move_limit = players, move_limit
+        self.players, self.at_once, self.move_limit = players, at_once, move_limit
         self.open = {slot: _Game(*start) for slot, start in enumerate(starts[:at_once])}
-        self.waiting = starts[at_once:][::-1]
+        self.waiting = deque(starts[at_once:])
         self._ended: list[tuple[int, GameResult]] = []
         for player in players:
             player.start([game.board.copy() for game in self.open.values()])
+
+    def add(self, starts: Iterable[tuple[int, Board]]) -> None:
+        """More games, which begin as soon as there is room for them."""
+        self.waiting.extend(starts)
+        for slot in range(self.at_once):
+            if slot not in self.open:
+                self._begin(slot)
 
     def round(self) -> list[tuple[int, GameResult]]:
         """Let the player with more games waiting move in all of them, soon nearly all; the games that ended by it."""
@@ -244,8 +259,12 @@ class _Match:
             (game.seconds[0], game.seconds[1]), (game.turns[0], game.turns[1]),
         )  # fmt: skip
         self._ended.append((game.number, result))
+        self._begin(slot)
+
+    def _begin(self, slot: int) -> None:
+        """The next game that waits, if there is one."""
         if self.waiting:
-            self.open[slot] = _Game(*self.waiting.pop())
+            self.open[slot] = _Game(*self.waiting.popleft())
             for player in self.players:
                 player.restart(slot, self.open[slot].board.copy())
 

@@ -41,7 +41,7 @@ class Player(Protocol):
         """A batch of games begins from these positions, which are the caller's to change. May be called again."""
 
     def restart(self, game: int, board: Board) -> None:
-        """That game is over, and another begins in its place from this position, which is the caller's to change."""
+        """A game begins under that number from this position, which is the caller's to change; one there is over."""
 
     def choose(self, games: list[int]) -> list[int]:
         """A move, or RESIGN, in each of these games, in all of which this player is to move; nothing is played yet.
@@ -83,11 +83,11 @@ class _Watching:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._boards: list[Board] = []
+        self._boards: dict[int, Board] = {}
 
     def start(self, boards: list[Board]) -> None:
         """Begin from these positions."""
-        self._boards = [board.copy() for board in boards]
+        self._boards = {game: board.copy() for game, board in enumerate(boards)}
 
     def restart(self, game: int, board: Board) -> None:
         """Begin one game anew."""

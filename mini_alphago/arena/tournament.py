@@ -18,6 +18,10 @@ from .rating import elo_interval, elo_ratings, likelihood_of_superiority, wilson
 
 Progress = Callable[[str, int, int], None]
 Score = tuple[int, int, int]  # wins, losses, draws
+Games = Generator[tuple[int, GameResult], None, None]
+Plays = Callable[[str, str, list[tuple[int, Board]], Callable[[], None]], Games]
+"""Plays games of two players from these numbered openings (see `play_games`), and yields each with its number as it
+ends; calls the function every now and then, so that somebody can be told."""
 _SAME = ("board_size", "komi", "rules", "opening_moves", "seed", "visits")  # a match goes on only with these unchanged
 
 
@@ -53,6 +57,10 @@ class MatchSettings:
                 raise ValueError(f"{name} is {getattr(self, name)}: it is {low} or more")
         if not 0 < self.timeout < math.inf:
             raise ValueError(f"timeout is {self.timeout}: it is a number of seconds")
+
+
+class NobodyLeft(ValueError):
+    """Whoever played the games cannot go on; the message says why."""
 
 
 class Tournament:
@@ -125,42 +133,42 @@ class Tournament:
     # --- playing ----------------------------------------------------------------------------------------------------
 
     def run(
-        self, progress: Progress, enough: Callable[["Tournament"], bool] | None = None
+        self,
+        progress: Progress,
+        enough: Callable[["Tournament"], bool] | None = None,
+        plays: Plays | None = None,
     ) -> Generator[dict[str, Any], None, None]:
         """Play what is missing, many games at a time; each game is kept as it ends, then its row is yielded.
 
         progress(pair, finished, all): told after each round of moves. enough: asked after each game and at the
-        beginning; true ends the tournament.
+        beginning; true ends the tournament. plays: who plays the games, by default this process.
         """
         settings = self.settings
         openings = random_openings(
             settings.games // 2, settings.board_size, settings.komi, settings.opening_moves, settings.seed,
             settings.rules,
         )  # fmt: skip
-        maker = PlayerMaker(
-            settings.board_size, settings.at_once, settings.visits, settings.seed, settings.device, settings.timeout
-        )
+        plays = plays or playing_here(settings)
         for one, other in self.pairs:
             if enough is not None and enough(self):
                 return
             done = self._done(one, other)
             missing = [(i, openings[i // 2]) for i in range(2 * len(openings)) if i not in done]
             if missing:
-                yield from self._play(maker, one, other, missing, progress, enough)
+                yield from self._play(plays, one, other, missing, progress, enough)
 
     def _play(
-        self, maker: PlayerMaker, one: str, other: str, missing: list[tuple[int, Board]], progress: Progress,
+        self, plays: Plays, one: str, other: str, missing: list[tuple[int, Board]], progress: Progress,
         enough: Callable[["Tournament"], bool] | None,
     ) -> Generator[dict[str, Any], None, None]:  # fmt: skip
-        with ExitStack() as stack:
-            players = [stack.enter_context(closing(maker.make(text))) for text in (one, other)]
-            begun = self.settings.games // 2 * 2 - len(missing)
-            total, ended = begun + len(missing), 0
+        begun = self.settings.games // 2 * 2 - len(missing)
+        total, ended = begun + len(missing), 0
 
-            def after_round() -> None:
-                progress(f"{one} – {other}", begun + ended, total)
+        def after_round() -> None:
+            progress(f"{one} – {other}", begun + ended, total)
 
-            for number, game in play_games(players[0], players[1], missing, self.settings.at_once, after_round):
+        with closing(plays(one, other, missing, after_round)) as games:
+            for number, game in games:
                 ended += 1
                 yield self._keep(one, other, number, game)
                 if enough is not None and enough(self):
@@ -260,6 +268,20 @@ class Tournament:
             "pairs": self.pair_table(), "faults": dict(self.faults()), **more,
         }  # fmt: skip
         write_atomically(self.results / "results.json", json.dumps(summary, indent=1).encode())
+
+
+def playing_here(settings: MatchSettings) -> Plays:
+    """Plays games in this process; a network that several players have is loaded once."""
+    maker = PlayerMaker(
+        settings.board_size, settings.at_once, settings.visits, settings.seed, settings.device, settings.timeout
+    )
+
+    def play(one: str, other: str, starts: list[tuple[int, Board]], after_round: Callable[[], None]) -> Games:
+        with ExitStack() as stack:
+            first, second = (stack.enter_context(closing(maker.make(text))) for text in (one, other))
+            yield from play_games(first, second, starts, settings.at_once, after_round)
+
+    return play
 
 
 def _score(rows: Iterable[dict[str, Any]]) -> Score:

@@ -36,6 +36,12 @@ class Mistake:
     winrate_lost: float
     points_lost: float
 
+    def words(self, size: int) -> str:
+        """The mistake in a sentence, on a board of that size."""
+        played, better = (to_gtp(*move, size) for move in (self.played, self.better))
+        lost = f"{100 * self.winrate_lost:.0f} %, {self.points_lost:.1f} points"
+        return f"Move {self.number}, {'BW'[self.player - 1]} {played}: lost {lost}; {better} was better."
+
 
 @dataclass(frozen=True)
 class Review:

@@ -5,7 +5,7 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,9 +15,9 @@ from tyro.conf import arg
 from ..arena.command import climb
 from ..arena.tournament import MatchSettings
 from .config import TrainingConfig
-from .display import make_display
+from .display import Display, make_display
 from .folder import RunFolder
-from .loop import Stopped, Training, train
+from .loop import Stopped, Summary, train
 from .machine import fit_to_machine, memory_of_this_machine, too_large_for
 from .page import page_beside
 from .presets import PRESETS, choose_preset, get_preset
@@ -26,7 +26,10 @@ from .report import duration_text
 _ON_THE_WAY = 3  # earlier networks that a speedrun's ladder has
 
 
-def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
+OnCluster = Callable[..., Summary]  # `train_on_cluster`: this room knows nothing of clusters
+
+
+def train_verb(arguments: list[str], doc: str, on_cluster: OnCluster) -> Callable[..., Any]:
     """The verb as a function for the command line, its defaults those of the preset or of the run named there."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--preset")
@@ -49,6 +52,10 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
         ] = known.preset,
         init: Annotated[str | None, arg(metavar="MODEL", help="Begin from this network, not from nothing.")] = None,
         quiet: Annotated[bool, arg(help="Print nothing.")] = False,
+        ray: Annotated[
+            tuple[str, ...] | None,
+            arg(metavar="[ADDRESS]", help="Play on a Ray cluster: this one, the one that runs here, or a new one."),
+        ] = None,
         web: Annotated[
             tuple[int, ...] | None, arg(metavar="[PORT]", help="Show the run in the browser as well, on this port.")
         ] = None,
@@ -61,7 +68,11 @@ def train_verb(arguments: list[str], doc: str) -> Callable[..., Any]:
             said = f"{run} goes on as it began: {unused} is not used." if unused else ""
         if web is not None and len(web) > 1:
             raise ValueError("--web takes one port, or none")
-        _run(config, run, init, quiet, said, web)
+        if ray is not None and len(ray) > 1:
+            raise ValueError("--ray takes one address, or none")
+        elsewhere = None if ray is None else lambda *how: on_cluster(*how, *ray)
+        go_on = " ".join(["mini-alphago train --run", run, *(["--ray", *ray] if ray is not None else [])])
+        _run(config, run, init, quiet, said, web, go_on, elsewhere)
 
     verb.__doc__ = doc
     return verb
@@ -92,33 +103,67 @@ def speedrun(run: str | None, preset: str | None, minutes: float | None, games: 
     if config.minutes is None:
         raise ValueError(f"preset {preset} has no time of its own: say how long with --minutes")
     began = time.perf_counter()
-    training = _run(config, run, None, False, chosen, None)
-    if training is None:
+    done = _run(config, run, None, False, chosen, None, f"mini-alphago train --run {run}")
+    if done is None:
         return
     clock = (time.perf_counter() - began) / 60
-    made = f"{training.games:,} games, {training.replay.positions:,} positions"
-    print(f"From nothing: {training.minutes:.1f} minutes ({clock:.1f} by the clock), {made}.")
+    made = f"{done.games:,} games, {done.positions:,} positions"
+    print(f"From nothing: {done.minutes:.1f} minutes ({clock:.1f} by the clock), {made}.")
     play = config.self_play
     settings = MatchSettings(games, min(games, 32), visits, config.board_size, play.komi, device=config.device)
     climb(run, [], _ON_THE_WAY, settings, f"{run}/ladder")
 
 
 def _run(
-    config: TrainingConfig, run: str, init: str | None, quiet: bool, chosen: str, web: tuple[int, ...] | None
-) -> Training | None:
-    """Train, and say how it ended; None if somebody stopped it."""
+    config: TrainingConfig,
+    run: str,
+    init: str | None,
+    quiet: bool,
+    chosen: str,
+    web: tuple[int, ...] | None,
+    go_on: str,
+    elsewhere: OnCluster | None = None,
+) -> Summary | None:
+    """Train, and say how it ended; None if somebody stopped it. go_on: the command to go on with it."""
     display = make_display(quiet=quiet)
-    stop = threading.Event()
-    go_on = f"mini-alphago train --run {run}"
     if chosen:
         display.say(chosen)
-    folder, memory = RunFolder(run), memory_of_this_machine()
+    if elsewhere is None:  # workers there see to it themselves, each for its own machine
+        config = _fit(config, RunFolder(run), display)
+    with contextlib.ExitStack() as beside, _ctrl_c() as stop:
+
+        def began() -> None:
+            if web is not None:
+                beside.enter_context(page_beside(run, web[0] if web else None, display.say))
+
+        try:
+            if elsewhere is None:
+                done = train(config, run, display, init, stop, lambda _: config, began).summary()
+            else:
+                done = elsewhere(config, run, display, init, stop, began)
+            display.finish(_farewell(config, done, run, go_on))
+            return done
+        except Stopped:
+            display.finish(f"Stopped; nothing is lost. Go on with: {go_on}")
+            return None
+
+
+def _fit(config: TrainingConfig, folder: RunFolder, display: Display) -> TrainingConfig:
+    """The settings as this machine can bear them; if a run cannot change to that any more, it is only said."""
+    memory = memory_of_this_machine()
     if not folder.exists or folder.is_at_rest():
         config, about = fit_to_machine(config, memory)
     else:
         about = too_large_for(config, memory)
     if about:
         display.say(about)
+    return config
+
+
+@contextlib.contextmanager
+def _ctrl_c() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets within this block; the second time it is a KeyboardInterrupt."""
+    stop = threading.Event()
 
     def asked(*_: object) -> None:
         if stop.is_set():
@@ -126,29 +171,17 @@ def _run(
         stop.set()
 
     before = signal.signal(signal.SIGINT, asked) if threading.current_thread() is threading.main_thread() else None
-    with contextlib.ExitStack() as beside:
-
-        def began() -> None:
-            if web is not None:
-                beside.enter_context(page_beside(run, web[0] if web else None, display.say))
-
-        try:
-            training = train(config, run, display, init, stop, lambda _: config, began)
-            display.finish(_farewell(training, run, go_on))
-            return training
-        except Stopped:
-            display.finish(f"Stopped; nothing is lost. Go on with: {go_on}")
-            return None
-        finally:
-            if before is not None:
-                signal.signal(signal.SIGINT, before)
+    try:
+        yield stop
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
-def _farewell(training: Training, run: str, go_on: str) -> str:
-    config = training.config
-    if config.iterations is not None and training.iteration >= config.iterations:
-        count = training.iteration
-        reached, limit = f"{count} iteration{'s' * (count != 1)}", f"--iterations {2 * training.iteration}"
+def _farewell(config: TrainingConfig, done: Summary, run: str, go_on: str) -> str:
+    if config.iterations is not None and done.iteration >= config.iterations:
+        count = done.iteration
+        reached, limit = f"{count} iteration{'s' * (count != 1)}", f"--iterations {2 * count}"
     else:
-        reached, limit = duration_text(training.minutes), f"--minutes {2 * (config.minutes or 1):g}"
+        reached, limit = duration_text(done.minutes), f"--minutes {2 * (config.minutes or 1):g}"
     return f"Done: {reached}. The network is --model {run}, the report {run}/report.html. For more: {go_on} {limit}"

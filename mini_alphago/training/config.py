@@ -215,6 +215,8 @@ class LearningSettings:
     """Share of the search's value in the value to learn; the rest is the result of the game."""
     precision: Literal["auto", "f32", "bf16"] = "auto"
     """`auto` computes in bf16 where the hardware is faster in it."""
+    processes: int = 1
+    """On how many devices a batch is learned, each taking its share; 0: on all GPUs of this machine."""
 
     def __post_init__(self) -> None:
         _check_choice("optimizer", self.optimizer, ("adamw", "sgd"))
@@ -223,8 +225,10 @@ class LearningSettings:
             "batch_size": (2, 65536), "uses": (0.01, 100.0), "learning_rate": (0.0, 10.0), "warmup_steps": (0, 10**6),
             "weight_decay": (0.0, 10.0), "clip": (0.0, 1e6), "ema": (0.0, 0.99999), "value_weight": (0.0, 100.0),
             "score_weight": (0.0, 100.0), "ownership_weight": (0.0, 100.0), "search_value": (0.0, 1.0),
-            "reply_weight": (0.0, 100.0),
+            "reply_weight": (0.0, 100.0), "processes": (0, 64),
         })  # fmt: skip
+        if self.processes and self.batch_size % self.processes:
+            raise ValueError(f"batch_size is {self.batch_size}: {self.processes} processes cannot share it evenly")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from .nodes import nodes_text, workers_text
 from .report import Metrics, duration_text, elo_text, matches_of, number, score_text
 
 SECONDS_BETWEEN_REFRESHES = 0.4
@@ -267,6 +268,8 @@ def iteration_line(metrics: Metrics, total_iterations: int | None = None) -> str
         words.append(f"{length} moves a game")
     if (speed := number(metrics, "positions_per_second")) is not None:
         words.append(f"{_rate(speed)} positions/s")
+    if workers := workers_text(metrics):
+        words.append(workers)
     if elo := elo_text(metrics):
         words.append(f"Elo {elo}")
     return "  ".join(words)
@@ -299,6 +302,7 @@ def screen_rows(history: Sequence[Metrics]) -> list[tuple[str, Text]]:
     rows = [
         ("so far", Text("  ".join(totals))),
         ("speed", Text("  ".join(f"{_rate(rate)} {unit}" for rate, unit in rates if rate is not None))),
+        ("workers", Text(nodes_text(last))),
         ("time", time_bar(last.get("time"))),
         ("loss", Text(_losses(last, tuple(LOSSES)))),
         ("", Text(sparkline(losses), style="yellow")),
@@ -354,6 +358,8 @@ def _games(metrics: Metrics) -> str:
     words = [f"{length} moves"] if (length := _count(metrics, "game_length")) else []
     rates = {"black_win_rate": "Black wins", "draw_rate": "draws", "false_resign_rate": "resigned wrongly"}
     words += [f"{word} {rate:.0%}" for key, word in rates.items() if (rate := number(metrics, key)) is not None]
+    if (staleness := number(metrics, "staleness")) is not None:
+        words.append(f"{staleness:.2f} iterations behind")
     return "  ".join(words)
 
 

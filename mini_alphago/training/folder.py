@@ -5,6 +5,8 @@
     checkpoints/state.safetensors  everything needed to go on after the last finished iteration
     replay/000012.games            the games of iteration 12
     replay/000013.journal          every step of self-play since then
+    replay/000013.arrived          games for iteration 13 that other machines have played
+    workers.json                   how many workers on other machines the run has had
     games/000012.sgf               the games of iteration 12, to look at
     metrics.jsonl, report.html, events/
     live.json                      what it does at this moment, for who watches it
@@ -16,7 +18,6 @@ one is made again, in the same way, from the journal.
 import contextlib
 import json
 import os
-import struct
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -31,11 +32,11 @@ from torch import Tensor
 
 from ..files import write_atomically
 from .config import TrainingConfig, from_toml, to_toml
+from .frames import Frames
 from .report import Metrics, read_metrics
 from .self_play import Step
 
-_HEADER = struct.Struct("<4sIQI")  # mark, payload length, step, CRC of all but itself
-_MARK = b"stp2"  # another number whenever the same steps become other games
+_MARK = b"stp2"  # another one whenever the same steps become other games
 
 
 class Journal:
@@ -43,43 +44,20 @@ class Journal:
 
     def __init__(self, path: Path, slots: int, points: int) -> None:
         self.path, self._slots, self._points = path, slots, points
-        self._file: IO[bytes] | None = None
+        self._frames = Frames(path, _MARK, slots * (2 + 2 * points + 4 + 1))
 
     def read(self) -> Iterator[tuple[int, Step]]:
         """All whole steps with their numbers; what a crash left behind them is cut off."""
-        if not self.path.exists():
-            return
-        end = 0
-        with self.path.open("rb") as file:
-            while len(header := file.read(_HEADER.size)) == _HEADER.size:
-                mark, length, number, check = _HEADER.unpack(header)
-                if mark != _MARK or length != self._payload_size:
-                    break
-                payload = file.read(length)
-                if len(payload) != length or _check(length, number, payload) != check:
-                    break
-                end = file.tell()
-                yield number, self._unpack(payload)
-        os.truncate(self.path, end)
+        for number, payload in self._frames.read():
+            yield number, self._unpack(payload)
 
     def append(self, number: int, step: Step) -> None:
         """Write a step; once this returns, not even a kill loses it."""
-        if self._file is None:
-            self._file = self.path.open("ab", buffering=0)
-        payload = b"".join(array.tobytes() for array in step)
-        data = _HEADER.pack(_MARK, len(payload), number, _check(len(payload), number, payload)) + payload
-        while data:  # a full disk writes a part first, then raises
-            data = data[self._file.write(data) :]
+        self._frames.append(number, b"".join(array.tobytes() for array in step))
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._file:
-            self._file.close()
-            self._file = None
-
-    @property
-    def _payload_size(self) -> int:
-        return self._slots * (2 + 2 * self._points + 4 + 1)
+        self._frames.close()
 
     def _unpack(self, payload: bytes) -> Step:
         arrays, start = [], 0
@@ -93,10 +71,6 @@ class Journal:
             arrays.append(np.frombuffer(payload, dtype, count, start).reshape(shape).copy())
             start += count * np.dtype(dtype).itemsize
         return Step(*arrays)
-
-
-def _check(length: int, number: int, payload: bytes) -> int:
-    return zlib.crc32(payload, zlib.crc32(_HEADER.pack(_MARK, length, number, 0)))
 
 
 class RunFolder:
@@ -187,7 +161,8 @@ class RunFolder:
         """Whether no game of the run has begun, as after `pack`: how many are played at once may change then."""
         try:
             with safe_open(self._state, framework="pt") as file:
-                playing = len(file.get_tensor("play.slots"))
+                name = "play.slots"  # a run that was always on a cluster has none
+                playing = name in file.keys() and len(file.get_tensor(name)) > 0  # noqa: SIM118
         except (OSError, SafetensorError):  # `load_state` says what is wrong with it
             return False
         return not playing and not any(self.replay.glob("*.journal"))
@@ -200,7 +175,7 @@ class RunFolder:
         for i in self.iterations():
             if 0 < i < iteration and not kept(i):
                 self.checkpoint(i).unlink()
-        for path in self.replay.glob("*.journal"):
+        for path in (*self.replay.glob("*.journal"), *self.replay.glob("*.arrived")):
             if path.stem.isdigit() and int(path.stem) <= iteration:
                 path.unlink()
         for folder in (self.checkpoints, self.replay, self.games):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,29 @@ _GAMES = 12
 class Live:
     """Writes the file, every two seconds at most; most calls only look at the clock."""
 
-    def __init__(self, folder: Path, games: Games) -> None:
-        """`games`: those of self-play, of which the first few are shown."""
+    def __init__(self, folder: Path, games: Games | None) -> None:
+        """`games`: those of self-play, of which the first few are shown; None if all are played elsewhere."""
         self._path, self._games = folder / "live.json", games
         self._written = -_EVERY
 
-    def phase(self, name: str, done: float, total: float, speed: float | None = None) -> None:
-        """Work goes on, `done` of `total`; speed: evaluations a second."""
+    def phase(
+        self,
+        name: str,
+        done: float,
+        total: float,
+        speed: float | None = None,
+        workers: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Work goes on, `done` of `total`; speed: evaluations a second; workers: those elsewhere that are there now.
+
+        Each worker is an object with worker, node, device, games, positions_per_second, evals_per_second, version (of
+        its network, or None) and seconds (since it was heard of). Without workers the file does not mention them.
+        """
         now = time.monotonic()
         if now - self._written >= _EVERY:
             self._written = now
-            self._write({"phase": name, "done": done, "total": total, "speed": speed, "games": self._boards()})
+            content = {"phase": name, "done": done, "total": total, "speed": speed, "games": self._boards()}
+            self._write(content if workers is None else {**content, "workers": list(workers)})
 
     def end(self) -> None:
         """The run is not running any more."""
@@ -37,6 +50,8 @@ class Live:
 
     def _boards(self) -> list[dict[str, Any]]:
         games, shown = self._games, []
+        if games is None:
+            return []
         for g in range(min(_GAMES, len(games.info))):
             info = games.info[g]
             size, count = int(info["size"]), int(info["move_count"])

@@ -1,9 +1,11 @@
 """The training loop: self-play, learning, measuring, and a commit after each iteration from which a run goes on."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,18 +15,21 @@ from ..game.diagram import draw as draw_board
 from ..model import Checkpoint, Evaluator, build_network, load_checkpoint, save_checkpoint
 from ..model.evaluator import pick_device
 from ..threads import set_threads
+from .clock import Clock
 from .config import TrainingConfig, from_toml, to_toml
 from .display import Display
 from .folder import RunFolder, to_arrays, to_tensors
 from .live import Live
 from .measure import Strength
-from .records import Records, game_metrics, join_records, record_board, result_text, sgf_text
+from .parallel import learning_devices, make_trainer
+from .records import Records, game_metrics, record_board, result_text, sgf_text
 from .replay import Replay, draw
 from .report import Metrics, ReportGame, write_report
 from .samples import SampleMaker, usable
-from .self_play import UNSIGNED, SelfPlay
+from .self_play import UNSIGNED
 from .tensorboard import Events
-from .trainer import Trainer, check_finite
+from .trainer import check_finite
+from .workers import LocalWorkers, Workers
 
 _LEARN = 3  # what a random stream is for; self_play has 2
 _REPORT_SECONDS = 30.0
@@ -37,18 +42,35 @@ _FIXED = (
 )  # fmt: skip
 
 
+MakeWorkers = Callable[[Evaluator, TrainingConfig, RunFolder], Workers]
+
+
 class Stopped(Exception):
     """Somebody asked the run to stop; nothing is lost."""
+
+
+class Summary(NamedTuple):
+    """What a run has come to."""
+
+    iteration: int
+    minutes: float
+    games: int
+    positions: int
 
 
 class Training:
     """One run in its folder: made anew, or taken up where it was.
 
-    stop: an event that ends the run after the step at hand.
+    stop: an event that ends the run after the step at hand. make_workers: who plays the games.
     """
 
     def __init__(
-        self, folder: RunFolder, config: TrainingConfig, display: Display, stop: threading.Event | None = None
+        self,
+        folder: RunFolder,
+        config: TrainingConfig,
+        display: Display,
+        stop: threading.Event | None = None,
+        make_workers: MakeWorkers = LocalWorkers,
     ) -> None:
         self.folder, self.config, self.display = folder, config, display
         self.stop = stop or threading.Event()
@@ -56,18 +78,18 @@ class Training:
         torch.manual_seed(config.seed)
         device = pick_device(config.device)
         self.network = build_network(config.network.config(config.board_size)).to(device)
-        self.trainer = Trainer(self.network, config.learning.learning_rate, config.learning)
+        self.trainer = make_trainer(self.network, config.learning.learning_rate, config.learning)
         self.evaluator = Evaluator(self.trainer.average, config.device, compiled=device.type == "cuda")
-        self.self_play = SelfPlay(self.evaluator, config.board_size, config.self_play, config.seed, staggered=True)
+        self.workers = make_workers(self.evaluator, config, folder)
         self.replay = Replay(folder.replay, config.board_size, config.replay)
         self.samples = SampleMaker(
             self.evaluator.encoding, config.board_size, config.self_play.rules, config.learning.batch_size,
-            self.self_play.limit, pinned=device.type == "cuda",
+            config.self_play.limit_for(config.board_size), pinned=device.type == "cuda",
         )  # fmt: skip
         self.iteration = self.games = 0
         self.minutes = 0.0
         self.strength = Strength(config, folder)
-        self.live = Live(folder.path, self.self_play.roots)
+        self.live = Live(folder.path, self.workers.boards)
         self.history: list[Metrics] = []
         self._reported = 0.0
 
@@ -83,16 +105,16 @@ class Training:
                     raise ValueError(f"{init} is a network of another kind ({checkpoint.config.size}) than this run's")
                 self.network.load_state_dict(network.state_dict())
                 self.trainer.average.load_state_dict(network.state_dict())
-                self.evaluator.update(self.trainer.average)
+            self._publish()
             self._save_network(0)
             self._commit()
             return False
         tensors, info = saved
         _check_same(from_toml(info["config"]), self.config, self.folder.is_at_rest())
         self.trainer.restore({k.removeprefix("trainer."): v for k, v in tensors.items() if k.startswith("trainer.")})
-        self.evaluator.update(self.trainer.average)
-        self.self_play.restore(to_arrays(tensors, "play.", UNSIGNED))
+        self.workers.restore(to_arrays(tensors, "play.", UNSIGNED))
         self.iteration, self.games, self.minutes = info["iteration"], info["games"], info["minutes"]
+        self._publish()
         self.strength = Strength(self.config, self.folder, info["matches"])
         self.replay.load(self.iteration, info["positions"], info.get("oldest", 1))
         lines = [line for line in self.folder.read_metrics() if line["iteration"] < self.iteration]
@@ -101,10 +123,15 @@ class Training:
         self.folder.tidy(self.iteration, self._is_kept)
         return True
 
+    def _publish(self) -> None:
+        """Let everybody play with the network as it is now."""
+        self.evaluator.update(self.trainer.average)
+        self.workers.update(self.trainer.average, self.iteration)
+
     def _commit(self, metrics: Metrics | None = None) -> None:
         """Make everything up to this iteration permanent."""
         tensors = {f"trainer.{name}": tensor for name, tensor in self.trainer.state().items()}
-        tensors |= to_tensors(self.self_play.state(), "play.")
+        tensors |= to_tensors(self.workers.state(), "play.")
         info = {
             "iteration": self.iteration, "games": self.games, "positions": self.replay.positions,
             "minutes": self.minutes, "matches": self.strength.played, "metrics": metrics, "oldest": self.replay.oldest,
@@ -141,6 +168,7 @@ class Training:
                     self.report()
         finally:
             events.close()
+            self.workers.close()
             self.report()
             self.live.end()
 
@@ -160,18 +188,21 @@ class Training:
             done.append(self.minutes / self.config.minutes)
         return max(done)
 
+    def summary(self) -> Summary:
+        """What it has come to so far."""
+        return Summary(self.iteration, self.minutes, self.games, self.replay.positions)
+
     def iterate(self) -> Metrics:
         """One iteration: games, learning, now and then matches, and the commit."""
-        clock = _Clock()
+        clock = Clock()
         number = self.iteration + 1
         records, play_metrics = self._play(number, clock)
         self.replay.save(number, records)
         self._write_games(number, records)
         self.replay.add(number, records)
         learned = self._learn(number, clock)
-        self.evaluator.update(self.trainer.average)
         self.iteration, self.games = number, self.games + len(records.id)
-        self.self_play.version = number
+        self._publish()
         before = self.minutes
         self.minutes += clock.total() / 60  # now, since the last network of a run is measured
         measured = self._measure(clock)
@@ -190,44 +221,23 @@ class Training:
         if self.stop.is_set():
             raise Stopped
 
-    def _play(self, number: int, clock: "_Clock") -> tuple[Records, Metrics]:
-        """Self-play until enough games have ended; what the journal has of it already is only applied."""
-        play, wanted = self.self_play, self.config.games_per_iteration
-        play.simulations = self.config.self_play.simulations_at(self.progress())
-        journal = self.folder.journal(number, self.config.self_play.games, self.config.board_size**2 + 1)
-        parts: list[Records] = []
-        done = 0
-        for step_number, step in journal.read():
-            if step_number == play.steps and done < wanted:
-                parts.append(play.apply(step))
-                done += len(parts[-1].id)
-        before, network, began, made = play.evaluations, play.network_seconds, time.perf_counter(), 0
-        known = done
-        try:
-            while done < wanted:
-                self._check_stop()
-                step = play.think()
-                journal.append(play.steps, step)
-                parts.append(play.apply(step))
-                done += len(parts[-1].id)
-                made += int(step.full.sum())
-                speed = (play.evaluations - before) / (time.perf_counter() - began)
-                self.display.phase("self-play", done, wanted, f"{speed:,.0f} evals/s")
-                self.live.phase("self-play", done, wanted, round(speed, 1))
-                if len(parts[-1].id):
-                    self._show_game(parts[-1])
-        finally:
-            journal.close()
-        seconds = time.perf_counter() - began
-        clock.add("network", play.network_seconds - network)
-        clock.add("tree", seconds - (play.network_seconds - network))
-        records = join_records(parts, self.config.board_size)
-        speeds = {
-            "positions_per_second": made / seconds, "evals_per_second": (play.evaluations - before) / seconds
-        }  # fmt: skip
-        return records, {**game_metrics(records), **speeds, "games_per_second": (done - known) / seconds}
+    def _play(self, number: int, clock: Clock) -> tuple[Records, Metrics]:
+        """The games of an iteration, and what there is to say about them."""
+        wanted = self.config.games_per_iteration
 
-    def _learn(self, number: int, clock: "_Clock") -> Metrics:
+        def progress(done: int, speed: float, newest: Records | None) -> None:
+            self._check_stop()
+            self.display.phase("self-play", done, wanted, f"{speed:,.0f} evals/s")
+            self.live.phase("self-play", done, wanted, round(speed, 1), self.workers.rows())
+            if newest is not None and len(newest.id):
+                self._show_game(newest)
+
+        played = self.workers.play(number, self.config.self_play.simulations_at(self.progress()), progress)
+        for part, seconds in played.seconds.items():
+            clock.add(part, seconds)
+        return played.records, {**game_metrics(played.records), **played.metrics}
+
+    def _learn(self, number: int, clock: Clock) -> Metrics:
         """Training steps, so many that each position is used as often as the settings say."""
         began, settings = time.perf_counter(), self.config.learning
         records = self.replay.records()
@@ -245,7 +255,7 @@ class Training:
             self.trainer.set_progress(self.progress())
             found.append(self.trainer.step(batch))
             self.display.phase("training", i + 1, steps)
-            self.live.phase("training", i + 1, steps)
+            self.live.phase("training", i + 1, steps, workers=self.workers.rows())
         losses = {name: float(torch.stack([part[name] for part in found]).mean()) for name in found[0]}
         check_finite(losses)
         self.trainer.check_weights()
@@ -253,7 +263,7 @@ class Training:
         clock.add("training", seconds)
         return {**losses, "learning_rate": self.trainer.current_rate, "samples_per_second": rows.size / seconds}
 
-    def _measure(self, clock: "_Clock") -> Metrics:
+    def _measure(self, clock: Clock) -> Metrics:
         every = self.config.measure.every
         if not every or (self.iteration % every and not self.is_done()):
             return {}
@@ -262,7 +272,7 @@ class Training:
         def progress(opponent: str, done: int, total: int) -> None:
             self._check_stop()
             self.display.phase("measuring", done, total, f"against {opponent}")
-            self.live.phase(f"measuring against {opponent}", done, total)
+            self.live.phase(f"measuring against {opponent}", done, total, workers=self.workers.rows())
 
         result = self.strength.measure(self.iteration, self.evaluator, progress)
         clock.add("measure", time.perf_counter() - began)
@@ -299,23 +309,6 @@ def _caption(records: Records, g: int) -> str:
     return f"game {int(records.id[g])}: {result_text(records, g)}, {int(records.length[g])} moves"
 
 
-class _Clock:
-    """Where the seconds of an iteration went."""
-
-    def __init__(self) -> None:
-        self._began = time.perf_counter()
-        self._parts = dict.fromkeys(("network", "tree", "training", "measure"), 0.0)
-
-    def add(self, part: str, seconds: float) -> None:
-        self._parts[part] += seconds
-
-    def total(self) -> float:
-        return time.perf_counter() - self._began
-
-    def parts(self) -> dict[str, float]:
-        return {**self._parts, "other": max(0.0, self.total() - sum(self._parts.values()))}
-
-
 def _check_same(before: TrainingConfig, now: TrainingConfig, at_rest: bool) -> None:
     """ValueError if a setting was changed that a run cannot change in the middle; `at_rest`: of `RunFolder`."""
     for name in _FIXED:
@@ -334,16 +327,17 @@ def train(
     stop: threading.Event | None = None,
     changes: Callable[[TrainingConfig], TrainingConfig] | None = None,
     began: Callable[[], None] | None = None,
+    make_workers: MakeWorkers = LocalWorkers,
 ) -> Training:
     """Train in the folder `run`: begin with `config`, or, if a run is there, go on with it and its own settings.
 
     init: a checkpoint to begin from. changes: what to change in the settings of a run that goes on (limits, say).
-    began: called when the folder is there and the display is shown.
+    began: called when the folder is there and the display is shown. make_workers: who plays the games.
     Stopped if `stop` was set. ValueError or OSError, in one sentence, if it cannot be done.
     """
     folder, display = RunFolder(run), display or Display()
     try:
-        return _train(config, folder, display, init, stop, changes, began)
+        return _train(config, folder, display, init, stop, changes, began, make_workers)
     except OSError as error:
         if error.filename is None and error.errno is not None:  # a full disk does not say whose
             raise OSError(error.errno, error.strerror, str(folder.path)) from None
@@ -358,16 +352,18 @@ def _train(
     stop: threading.Event | None,
     changes: Callable[[TrainingConfig], TrainingConfig] | None,
     began: Callable[[], None] | None,
+    make_workers: MakeWorkers,
 ) -> Training:
     begun = folder.exists
     if config is not None:
-        pick_device(config.device)  # refused before a folder is made
-    with folder.open(), display:
+        learning_devices(pick_device(config.device), config.learning)  # refused before a folder is made
+    with folder.open(), display, contextlib.ExitStack() as end:
         if begun:
             config = folder.read_config()
             config = changes(config) if changes else config
         config = config or TrainingConfig()
-        training = Training(folder, config, display, stop)
+        training = Training(folder, config, display, stop, make_workers)
+        end.callback(training.trainer.close)
         if not begun:
             folder.write_config(config)
         resumed = training.start(init)

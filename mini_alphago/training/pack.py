@@ -30,6 +30,14 @@ class Packed(NamedTuple):
     games: int
     positions: int
 
+    def words(self, megabytes: float) -> str:
+        """For people, who have asked for so many megabytes."""
+        games = f"the newest {self.games:,} games ({self.positions:,} positions)"
+        said = f"{self.path}: {self.size / 1e6:.1f} MB, the run after iteration {self.iteration}, {games}"
+        if self.least <= megabytes * 1e6:
+            return said
+        return f"{said}\nWhat always goes along takes {self.least / 1e6:.1f} MB: more than --megabytes {megabytes:g}."
+
 
 def pack(run: str | os.PathLike[str], archive: str | os.PathLike[str] | None = None, megabytes: float = 40.0) -> Packed:
     """Write a run as a compressed tar file of at most about so many megabytes; unpacked, it is a run's folder again.
@@ -77,8 +85,9 @@ def _copy(source: RunFolder, small: RunFolder, room: float) -> tuple[list[Record
     for i in {0, info["iteration"], *measured[-1:]}:
         shutil.copy(source.checkpoint(i), small.checkpoint(i))
     play = to_arrays(tensors, "play.", unsigned=UNSIGNED)
-    play |= {f"games.{name}": array for name, array in no_records(config.board_size)._asdict().items()}
-    play["slots"] = np.zeros(0, np.int64)
+    if play:  # there is nothing of it in a run that was always on a cluster
+        play |= {f"games.{name}": array for name, array in no_records(config.board_size)._asdict().items()}
+        play["slots"] = np.zeros(0, np.int64)
     kept = {name: tensor for name, tensor in tensors.items() if name.startswith("trainer.")}
     kept |= to_tensors(play, "play.")
     small.save_state(kept, info)

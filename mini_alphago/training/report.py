@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from ..files import write_atomically
 from ..game.coords import GTP_COLUMNS, star_points
-from ..plot import PLOT_STYLE, Series, line_plot, share_plot
+from ..plot import PLOT_STYLE, Series, line_plot, number_text, share_plot
 
 Metrics = dict[str, Any]  # one finished iteration
 
@@ -35,7 +35,7 @@ h1 { font-size: 24px; margin: 0; } h2 { font-size: 18px; margin: 34px 0 10px; }
 .small { grid-template-columns: repeat(auto-fill, minmax(min(320px, 100%), 1fr)); }
 table { width: 100%; border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; margin: 6px 0; }
 th, td { padding: 4px 0 4px 12px; text-align: right; border-bottom: 1px solid var(--rule); }
-th { color: var(--soft); font-weight: normal; } .name { text-align: left; }
+th { color: var(--soft); font-weight: normal; } .total { font-weight: 600; } .name { text-align: left; }
 summary { cursor: pointer; color: var(--soft); } a { color: var(--c0); }
 pre { overflow: auto; max-height: 420px; padding: 12px; background: var(--card); border: 1px solid var(--rule);
   border-radius: 8px; font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -101,6 +101,12 @@ def matches_of(metrics: Metrics) -> list[Metrics]:
     return [match for match in found if isinstance(match, dict)] if isinstance(found, list) else []
 
 
+def workers_of(metrics: Metrics) -> list[Metrics] | None:
+    """The workers elsewhere that played for an iteration; None if the run has none, as most."""
+    found = metrics.get("workers")
+    return [worker for worker in found if isinstance(worker, dict)] if isinstance(found, list) else None
+
+
 def duration_text(minutes: float) -> str:
     """`40 s`, `33.1 min`, `5 h 02 min`, `3 d 4 h`."""
     if minutes < 1:
@@ -156,6 +162,7 @@ def _page(name: str, metrics: list[Metrics], config_text: str, games: list[Repor
         "Learning": _losses(metrics),
         "Games": _games(metrics),
         "Speed": _speed(metrics),
+        "Workers": _workers(metrics),
         "Sample games": "".join(_sample(index, game) for index, game in enumerate(games, 1)),
         "Settings": f"<details><summary>config.toml</summary><pre>{escape(config_text)}</pre></details>",
     }
@@ -277,6 +284,30 @@ def _matches(metrics: list[Metrics]) -> str:
     return _grid("large", f"<figure><figcaption><b>The latest matches</b></figcaption>{table}</figure>")
 
 
+def _workers(metrics: list[Metrics]) -> str:
+    """Who played for the last iteration, and how old the networks were with which games were played."""
+    label = _axis(metrics)[1]
+    staleness = _series(metrics, {"staleness": "staleness"})
+    plot = line_plot("Staleness of games, iterations behind", staleness, label, width=520, height=250, from_zero=True)
+    workers = workers_of(metrics[-1]) if metrics else None
+    if not workers:
+        return _grid("large", plot)
+    names = "".join(f"<th>{name}</th>" for name in ("network", "games", "positions/s", "evals/s"))
+    head = f'<tr><th class="name">node</th><th>worker</th><th class="name">device</th>{names}</tr>'
+    keys = ("games", "positions_per_second", "evals_per_second")
+    rows = []
+    for worker in workers:
+        node, device = (f'<td class="name">{escape(str(worker.get(key) or "?"))}</td>' for key in ("node", "device"))
+        cells = (_text(worker, "version"), *(_number(number(worker, key)) for key in keys))
+        numbers = "".join(f"<td>{cell}</td>" for cell in cells)
+        rows.append(f"<tr>{node}<td>{_text(worker, 'worker')}</td>{device}{numbers}</tr>")
+    sums = (sum(number(worker, key) or 0.0 for worker in workers) for key in keys)
+    total = "".join(f"<td>{_number(value)}</td>" for value in sums)
+    rows.append(f'<tr class="total"><td class="name" colspan="4">all together</td>{total}</tr>')
+    title = f"<figcaption><b>Workers, iteration {_text(metrics[-1], 'iteration')}</b></figcaption>"
+    return _grid("large", f"<figure>{title}<table>{head}{''.join(rows)}</table></figure>" + plot)
+
+
 def score_text(match: Metrics) -> str:
     """The share of a match that was won, a draw as half: `88%`; empty if nothing was played."""
     wins, draws, losses = (number(match, key) or 0.0 for key in ("wins", "draws", "losses"))
@@ -295,6 +326,10 @@ def _sample(index: int, game: ReportGame) -> str:
 
 def _grid(kind: str, inside: str) -> str:
     return f'<div class="{kind}">{inside}</div>\n' if inside else ""
+
+
+def _number(value: float | None) -> str:
+    return number_text(value) if value is not None else ""
 
 
 def _text(metrics: Metrics, key: str) -> str:

@@ -41,7 +41,7 @@ class SelfPlay:
 
     staggered: the very first games begin with random moves, more in each slot than in the one before, so that not all
     of them end at the same time.
-    games_wanted: start no more games than that; None: no limit.
+    games_wanted: start no more games than that; None: no limit. next_id: the id of the first game.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class SelfPlay:
         *,
         staggered: bool = False,
         games_wanted: int | None = None,
+        next_id: int = 0,
     ) -> None:
         self.settings, self.size, self.seed = settings, size, seed
         self.limit = settings.limit_for(size)
@@ -61,8 +62,8 @@ class SelfPlay:
         self.version = 0  # of the network, written into the records
         self._simulations = settings.simulations
         self.steps = 0
-        self.next_id = 0
-        self._wanted = games_wanted
+        self.next_id = next_id
+        self._wanted = None if games_wanted is None else next_id + games_wanted
         self._id = np.full(slots, _IDLE, np.int64)
         self._policy = np.zeros((slots, self.limit, points), np.uint16)
         self._value = np.zeros((slots, self.limit), np.float32)

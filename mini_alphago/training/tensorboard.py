@@ -4,7 +4,8 @@ import os
 import warnings
 from typing import Any
 
-from .report import Metrics, number
+from .nodes import node_rates
+from .report import Metrics, number, workers_of
 
 # The name of each curve, and the key of the metrics that it shows.
 CURVES = {
@@ -30,6 +31,7 @@ CURVES = {
     "game/false_resign_rate": "false_resign_rate",
     "elo/elo": "elo",
     "elo/error": "elo_error",
+    "workers/staleness": "staleness",
     "time/minutes": "minutes",
     "time/seconds": "seconds",
 }
@@ -59,6 +61,10 @@ class Events:
             parts = metrics.get(key)
             if isinstance(parts, dict):
                 curves |= {f"{group}/{name}": number(parts, name) for name in parts}
+        if (workers := workers_of(metrics)) is not None:
+            rates = node_rates(metrics).items()
+            curves |= {"workers/count": len(workers)}
+            curves |= {f"workers/positions_per_second/{node}": rate for node, rate in rates}
         for name, value in curves.items():
             if value is not None:
                 self._writer.add_scalar(name, value, int(step))

@@ -3,7 +3,7 @@
 import copy
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,17 @@ _FLAT_UNTIL = 0.5  # of the run the learning rate stays where it is; then it fal
 _FALLS_TO = 0.1
 
 
+def count_known(known: Tensor) -> Tensor:
+    """How many positions, [B] of 0 and 1, a mean is over; at least 1."""
+    return known.sum().clamp(min=1)
+
+
 def losses(
-    out: NetworkOutput, batch: Batch, settings: LearningSettings, reply: Tensor | None = None
+    out: NetworkOutput,
+    batch: Batch,
+    settings: LearningSettings,
+    reply: Tensor | None = None,
+    count: Callable[[Tensor], Tensor] = count_known,
 ) -> dict[str, Tensor]:
     """What there is to minimise, means over the batch; `total_loss` is their weighted sum.
 
@@ -46,6 +55,7 @@ def losses(
     is no matter to the gradient, so that a perfect policy has 0. value_loss: squared error. score_loss: Huber loss of
     the error in board sizes. ownership_loss: squared error, mean over points. These two count only where the game was
     counted. reply_loss: as policy_loss, of the logits `reply` for the opponent's answer, where it is known.
+    count: over how many positions the last three are means, of what `counted` and `replied` say.
     """
     log_policy = F.log_softmax(out.policy, dim=1)
     target_entropy = _entropy(batch.policy).mean()
@@ -60,7 +70,7 @@ def losses(
     total = policy_loss + settings.value_weight * value_loss
     if out.score is not None and batch.score is not None and out.ownership is not None and batch.ownership is not None:
         counted = torch.ones_like(batch.score) if batch.counted is None else batch.counted
-        share = counted / counted.sum().clamp(min=1)
+        share = counted / count(counted)
         size = batch.planes.shape[-1]
         parts["score_loss"] = (share * F.huber_loss(out.score / size, batch.score / size, reduction="none")).sum()
         parts["ownership_loss"] = (share * (out.ownership - batch.ownership).square().mean(dim=1)).sum()
@@ -68,7 +78,7 @@ def losses(
         total = total + settings.ownership_weight * parts["ownership_loss"]
     if reply is not None and batch.reply is not None and batch.replied is not None:
         divergence = -(batch.reply * F.log_softmax(reply, dim=1)).sum(dim=1) - _entropy(batch.reply)
-        parts["reply_loss"] = (divergence * batch.replied).sum() / batch.replied.sum().clamp(min=1)
+        parts["reply_loss"] = (divergence * batch.replied).sum() / count(batch.replied)
         total = total + settings.reply_weight * parts["reply_loss"]
     return {"total_loss": total, **parts}
 
@@ -178,12 +188,22 @@ class Trainer:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16, cache_enabled=False):
             out, trunk = self.network.outputs_and_trunk(planes.contiguous(memory_format=torch.channels_last))
             reply = self.reply_head(trunk) if self.reply_head else None
-        parts = losses(out, batch, self.settings, reply)
+        parts = losses(out, batch, self.settings, reply, self._count)
         parts["total_loss"].backward()  # type: ignore[no-untyped-call]
+        found = self._gather({name: part.detach() for name, part in parts.items()})
         if self.settings.clip:
             nn.utils.clip_grad_norm_(self._parameters(), self.settings.clip)
         self.optimizer.step()
-        return {name: part.detach() for name, part in parts.items()}
+        return found
+
+    # Where several processes share a batch, these two see to it that all of it counts: see group.py.
+
+    def _count(self, known: Tensor) -> Tensor:
+        return count_known(known)
+
+    def _gather(self, parts: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The losses of the whole batch; gradients are in place, and become those of the whole batch."""
+        return parts
 
     @torch.no_grad()
     def _update_average(self) -> None:
@@ -214,6 +234,9 @@ class Trainer:
         """FloatingPointError if some weight is not a finite number: the last step's damage shows in no loss yet."""
         if not all(bool(torch.isfinite(tensor).all()) for tensor in self.network.state_dict().values()):
             check_finite({"a weight": float("nan")})
+
+    def close(self) -> None:
+        """No more steps are taken: end what was started for them."""
 
     # --- to disk and back -------------------------------------------------------------------------------------------
 

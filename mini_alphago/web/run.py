@@ -9,7 +9,7 @@ from typing import Any
 
 from ..training.folder import RunFolder
 from ..training.loop import run_summary
-from ..training.report import Metrics, number
+from ..training.report import Metrics, number, workers_of
 from .models import model_id
 
 _FRESH = 15.0  # seconds since the last sign of life within which a run surely runs
@@ -24,7 +24,8 @@ class Snapshot:
     name: str
     running: bool = False
     summary: str = ""
-    metrics: list[Metrics] = field(default_factory=list)
+    metrics: list[Metrics] = field(default_factory=list)  # without their workers: those of many iterations are much
+    workers: list[Json] | None = None  # of the last iteration; None if the run has none elsewhere
     begun: int = 0  # how often `metrics` has begun anew
     checkpoints: list[Json] = field(default_factory=list)
     elo: list[Json] = field(default_factory=list)
@@ -44,7 +45,7 @@ class Watcher:
         start = 0 if reset else self._lines
         facts = {
             "name": now.name, "running": now.running, "summary": now.summary, "checkpoints": now.checkpoints,
-            "elo": now.elo, "live": now.live,
+            "elo": now.elo, "live": now.live, "workers": now.workers,
         }  # fmt: skip
         if not reset and start == len(now.metrics) and facts == self._told:
             return None
@@ -98,6 +99,9 @@ class Run:
             lines = [_finite(line) for line in self.folder.read_metrics()]
         except (ValueError, OSError):
             return
+        now.workers = workers_of(lines[-1]) if lines else None
+        for line in lines:
+            line.pop("workers", None)
         if lines[: len(now.metrics)] != now.metrics:
             now.begun += 1
         now.metrics = lines

@@ -96,6 +96,7 @@ _LEARNING = st.builds(
     weight_decay=_share(0, 10),
     ema=_share(0, 0.99999),
     precision=st.sampled_from(["auto", "f32", "bf16"]),
+    processes=st.integers(0, 1),
 )
 _MEASURE = st.builds(
     MeasureSettings,
@@ -201,6 +202,7 @@ def test_unknown_and_unreadable(text, said):
         ("learning", "ema", ["-0.1", "1", "true"]),
         ("learning", "search_value", ["-0.1", "1.1", "true"]),
         ("learning", "precision", ["'f16'", "32"]),
+        ("learning", "processes", ["-1", "65", "true", "2.0", "3"]),  # 3 cannot share 256 positions
         ("measure", "every", ["-1", "true", "2.0"]),
         ("measure", "games", ["1", "true"]),
         ("measure", "visits", ["0", "true"]),

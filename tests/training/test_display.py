@@ -21,6 +21,8 @@ from mini_alphago.training.display import (
     time_bar,
 )
 
+from .reports import a_worker
+
 METRICS: dict[str, Any] = {
     "iteration": 12,
     "minutes": 33.1,
@@ -52,6 +54,8 @@ MATCH = "    against iteration 5: 14 won, 0 drawn, 2 lost (88%) at 32 visits"
 ODD: list[dict[str, Any]] = [
     {},
     {"iteration": 1, "total_loss": math.nan, "minutes": None, "time": None, "matches": None, "elo": math.inf},
+    {"workers": [None, {}, {"node": None, "positions_per_second": math.nan}], "staleness": math.nan},
+    {"workers": "many", "staleness": "much"},
     {"iteration": "one", "time": {"network": None}, "matches": [None, {}], "games": "many"},
 ]
 BOARD = "   A B C\n 3 . . X 3\n 2 . O . 2\n 1 . . . 1\n   A B C"
@@ -140,9 +144,15 @@ def test_lines_leave_out_what_is_not_known() -> None:
     assert iteration_line(METRICS, 100) == LINE
     assert iteration_line({"iteration": 3}) == "iteration 3"
     assert iteration_line({"iteration": 3, "total_loss": 2.0, "elo": 5.0}) == "iteration 3  loss 2.00  Elo 5"
-    assert [iteration_line(odd) for odd in ODD] == ["iteration ?", "iteration 1", "iteration ?"]
+    assert [iteration_line(odd) for odd in ODD] == [
+        "iteration ?",
+        "iteration 1",
+        "iteration ?  2 workers",
+        "iteration ?",
+        "iteration ?",
+    ]
     assert match_lines(METRICS) == [MATCH]
-    assert match_lines(ODD[2]) == ["    against ?: 0 won, 0 drawn, 0 lost"]
+    assert match_lines(ODD[4]) == ["    against ?: 0 won, 0 drawn, 0 lost"]
 
 
 # --- live -----------------------------------------------------------------------------------------------------------
@@ -245,6 +255,37 @@ def test_odd_metrics_are_shown_as_far_as_they_go(odd: dict[str, Any]) -> None:
             display.iteration(METRICS)
             display.iteration(odd)
             display.finish("over")
+
+
+# --- workers elsewhere ----------------------------------------------------------------------------------------------
+
+
+def row_of_workers(workers: list[dict[str, Any]] | None) -> str:
+    with make_display(terminal()) as display:
+        display.start("", "runs/first", False, None, None)
+        display.iteration(METRICS if workers is None else METRICS | {"workers": workers, "staleness": 0.416})
+        lines = screen(display).splitlines()
+    assert any("82 moves  Black wins 51%" + "  0.42 iterations behind" * (workers is not None) in one for one in lines)
+    rows = [line.strip("│ ") for line in lines if "workers" in line]
+    assert len(rows) == (workers is not None)
+    return "".join(rows).removeprefix("workers").strip()
+
+
+def test_the_nodes_on_the_live_screen() -> None:
+    assert row_of_workers(None) == ""
+    workers = [a_worker(0, "10.0.0.5"), a_worker(1, "10.0.0.6", positions_per_second=7.25), a_worker(2, "10.0.0.5")]
+    assert row_of_workers(workers) == "10.0.0.5: 812/s  10.0.0.6: 7.25/s"
+    assert row_of_workers([]) == "none"
+    for nodes, more in ((6, ""), (9, "  and 3 more")):
+        row = row_of_workers([a_worker(i, f"node{i}") for i in range(nodes)])
+        assert row == "  ".join(f"node{i}: 406/s" for i in range(6)) + more
+
+
+def test_how_many_workers_in_a_plain_line() -> None:
+    counts = {0: "0 workers", 1: "1 worker", 3: "3 workers"}
+    for count, words in counts.items():
+        line = iteration_line(METRICS | {"workers": [a_worker(i, "10.0.0.5") for i in range(count)]}, 100)
+        assert line == LINE.replace("140 positions/s", f"140 positions/s  {words}")
 
 
 # --- parts ----------------------------------------------------------------------------------------------------------

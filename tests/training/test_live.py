@@ -11,6 +11,7 @@ from mini_alphago.training.live import Live
 from mini_alphago.training.self_play import SelfPlay
 
 from ..mcts.evaluators import Area
+from .reports import a_worker
 
 
 @pytest.fixture
@@ -40,6 +41,21 @@ def test_the_games_as_they_are_now(tmp_path, play, monkeypatch):
             assert game["board"][5 - int(game["lastMove"][1])]["ABCDE".index(game["lastMove"][0])] != 0
     live.end()
     assert content(tmp_path)["phase"] == "ended"
+
+
+def test_a_run_whose_games_are_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setattr(live_module, "_EVERY", 0.0)
+    live = Live(tmp_path, None)
+    workers = [a_worker(0, "10.0.0.5", seconds=4.2), a_worker(3, "10.0.0.6", version=None, seconds=0.1)]
+    live.phase("self-play", 1, 8, 26000.0, workers)
+    assert content(tmp_path)["workers"] == workers
+    assert content(tmp_path)["games"] == []
+    live.phase("self-play", 1, 8, workers=[])  # all are gone, which is worth knowing
+    assert content(tmp_path)["workers"] == []
+    live.phase("training", 1, 8)
+    assert "workers" not in content(tmp_path)
+    live.end()
+    assert content(tmp_path) == {"phase": "ended", "done": 0, "total": 0, "speed": None, "games": []}
 
 
 def test_it_is_written_seldom(tmp_path, play):

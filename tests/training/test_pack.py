@@ -52,7 +52,7 @@ def test_it_goes_on_elsewhere(whole: Path, tmp_path: Path) -> None:
     assert [line["iteration"] for line in lines] == [1, 2, 3, 4, 5, 6]
     assert lines[:4] == metrics_of(whole)
     assert [line["steps"] for line in lines] == [int(2.0 * line["positions"] / 32) for line in lines]
-    assert training.self_play.playing == CONFIG.self_play.games
+    assert training.workers.self_play.playing == CONFIG.self_play.games
     known, later = saved_games(whole), saved_games(run)
     assert known.items() <= later.items(), "a game was lost, or its id given to another"
     assert len(later) == lines[-1]["games"]
@@ -182,7 +182,7 @@ def test_the_command(
     main(["pack", str(whole), "--to", str(tmp_path / "x.tar.gz"), "--megabytes", "0.001"])
     assert "the newest 0 games" in (said := capsys.readouterr().out)
     assert "What always goes along takes 0." in said
-    assert "of it: more than --megabytes 0.001." in said
+    assert " MB: more than --megabytes 0.001." in said
     with pytest.raises(SystemExit, match="not the folder of a training run"):
         main(["pack", str(tmp_path)])
     monkeypatch.chdir(whole)

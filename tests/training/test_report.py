@@ -6,7 +6,6 @@ import random
 import re
 import sys
 import warnings
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -19,81 +18,9 @@ from mini_alphago.plot import Series, line_plot, nice_ticks, number_text, share_
 from mini_alphago.training.report import ReportGame, duration_text, goban, number, read_metrics, write_report
 from mini_alphago.training.tensorboard import Events
 
+from .reports import a_run, a_worker, drawings, report, titles
+
 SVG = "{http://www.w3.org/2000/svg}"
-VOID = {"meta"}
-
-
-def a_run(iterations: int) -> list[dict[str, Any]]:
-    """Metrics such as a run of that length might write, measured every fifth iteration."""
-    dice = random.Random(1)
-    found = []
-    for i in range(1, iterations + 1):
-        fall = math.exp(-i / 15)
-        metrics: dict[str, Any] = {"iteration": i, "minutes": 2.5 * i, "seconds": 150.0, "games": 256 * i}
-        metrics |= {"positions": 21_000 * i, "steps": 150 * i, "new_games": 256, "new_positions": 21_000}
-        metrics |= {"game_length": 80 + dice.gauss(0, 2), "black_win_rate": 0.5, "draw_rate": 0.01}
-        metrics |= {"total_loss": 2 + 2.5 * fall, "policy_loss": 1.2 + 1.9 * fall, "value_loss": 0.3}
-        metrics |= {"score_loss": 0.1, "ownership_loss": 0.3 + fall / 3, "reply_loss": None}
-        metrics |= {"policy_entropy": 2.0, "target_entropy": 1.7}
-        metrics |= {"learning_rate": 2e-3, "window": 150_000, "games_per_second": 2.5, "positions_per_second": 210.0}
-        metrics |= {"evals_per_second": 6_900.0, "samples_per_second": 1_500.0, "false_resign_rate": None}
-        metrics["time"] = {"network": 80.0, "tree": 10.0, "training": 50.0, "measure": 9.5, "other": 0.5}
-        metrics["ended"] = {"passes": 100, "settled": 120, "limit": 30, "resigned": 6}
-        measured = i % 5 == 0
-        metrics |= {"elo": 100.0 * i if measured else None, "elo_error": 44.0 if measured else None}
-        match = {"opponent": f"iteration {i - 5}", "wins": 14, "draws": 0, "losses": 2, "visits": 32}
-        metrics["matches"] = [match] if measured else []
-        found.append(metrics)
-    return found
-
-
-class Tags(HTMLParser):
-    """Checks that every tag is closed in its turn, and keeps what a browser would fetch or follow."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.links: list[str] = []
-        self.seen: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append(tag)
-        self.links += [value or "" for name, value in attrs if name in ("href", "src", "xlink:href")]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def report(folder: Path, metrics: list[dict[str, Any]], config: str = "", games: list[ReportGame] | None = None) -> str:
-    """Write a report, check what holds for every report, and give back its text."""
-    write_report(folder, metrics, config, games or [])
-    assert [path.name for path in folder.iterdir()] == ["report.html"]
-    page = (folder / "report.html").read_text(encoding="utf-8")
-    tags = Tags()
-    tags.feed(page)
-    assert tags.open == []
-    assert not {"script", "link", "img", "iframe"} & set(tags.seen)
-    assert all(link.startswith("data:") for link in tags.links)
-    assert "url(" not in page
-    assert "@import" not in page
-    for svg in drawings(page):
-        for element in svg.iter():
-            for name, value in element.attrib.items():
-                assert not re.search(r"nan|inf|None|e[-+]\d", value) or name == "aria-label", (element.tag, value)
-    return page
-
-
-def drawings(page: str) -> list[ElementTree.Element]:
-    return [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.DOTALL)]
-
-
-def titles(page: str) -> list[str]:
-    return [svg.attrib.get("aria-label", "") for svg in drawings(page)]
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
@@ -166,6 +93,43 @@ def test_everything_is_escaped(tmp_path: Path) -> None:
 def test_the_report_replaces_the_old_one(tmp_path: Path) -> None:
     report(tmp_path, a_run(1))
     assert "<b>10</b>" in report(tmp_path, a_run(10))
+
+
+# --- workers elsewhere ----------------------------------------------------------------------------------------------
+
+
+def test_the_workers_of_the_last_iteration(tmp_path: Path) -> None:
+    run = a_run(60)
+    assert "<h2>Workers</h2>" not in report(tmp_path, run)  # all of it was played here
+    for metrics in run:
+        metrics |= {"staleness": 0.4, "workers": [a_worker(9, "10.0.0.9")]}
+    run[-1]["workers"] = [a_worker(0, "10.0.0.5"), a_worker(1, "10.0.0.6", device="cpu", games=6, version=None)]
+    page = report(tmp_path, run)
+    assert "Staleness of games, iterations behind" in titles(page)
+    assert "<b>Workers, iteration 60</b>" in page
+    numbers = "<td>1,234</td><td>406</td><td>13,000</td>"
+    assert f'<tr><td class="name">10.0.0.5</td><td>0</td><td class="name">cuda</td><td>59</td>{numbers}</tr>' in page
+    numbers = "<td></td><td>6</td><td>406</td><td>13,000</td>"
+    assert f'<tr><td class="name">10.0.0.6</td><td>1</td><td class="name">cpu</td>{numbers}</tr>' in page
+    assert ">all together</td><td>1,240</td><td>812</td><td>26,000</td>" in page
+    assert "10.0.0.9" not in page  # has left
+
+
+@pytest.mark.parametrize(
+    ("workers", "table"),
+    [
+        (None, False),
+        ([], False),
+        ("many", False),
+        ([None, {}], True),
+        ([{"node": "<b>", "device": 7, "games": math.nan, "version": "new", "evals_per_second": 10**400}], True),
+    ],
+)
+def test_odd_workers(tmp_path: Path, workers: Any, table: bool) -> None:
+    page = report(tmp_path, [{"iteration": 1, "workers": workers, "staleness": math.inf}])
+    assert "Staleness of games, iterations behind" not in titles(page)
+    assert ("all together" in page) == table
+    assert '<td class="name"><b>' not in page
 
 
 # --- games ----------------------------------------------------------------------------------------------------------
@@ -365,6 +329,26 @@ def test_events_are_what_tensorboard_reads(tmp_path: Path) -> None:
     assert [step for step, _ in losses] == [1, 2, 3, 4, 5]
     assert losses[-1][1] == 9.0
     assert [event.step for event in read.Scalars("game/length")] == [1, 2, 3, 4]
+
+
+def test_events_of_workers(tmp_path: Path) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = Events(tmp_path, None)
+    workers = [a_worker(0, "10.0.0.5"), a_worker(1, "10.0.0.5"), a_worker(2, "10.0.0.6", positions_per_second=None)]
+    events.write({"iteration": 1})
+    events.write({"iteration": 2, "staleness": 0.5, "workers": workers})
+    events.write({"iteration": 3, "staleness": math.nan, "workers": [None, {"node": 5}]})
+    events.close()
+    read = EventAccumulator(str(tmp_path)).Reload()
+    curves = {name: [(event.step, event.value) for event in read.Scalars(name)] for name in read.Tags()["scalars"]}
+    assert curves == {
+        "workers/staleness": [(2, 0.5)],
+        "workers/count": [(2, 3.0), (3, 1.0)],
+        "workers/positions_per_second/10.0.0.5": [(2, 812.0)],
+        "workers/positions_per_second/10.0.0.6": [(2, 0.0)],
+        "workers/positions_per_second/5": [(3, 0.0)],
+    }
 
 
 def test_without_tensorboard_one_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

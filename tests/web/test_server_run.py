@@ -16,6 +16,7 @@ from mini_alphago.training.folder import RunFolder
 from mini_alphago.web import service
 from mini_alphago.web.settings import ServerSettings
 
+from ..training.reports import a_worker
 from .serving import Client, Server, client, game, serving, wait_for
 
 CONFIG = TrainingConfig(
@@ -98,6 +99,27 @@ def test_a_run_that_grows(run: Path, watching: Server) -> None:
 
         (run / "live.json").write_text("{damaged")
         assert news(page, live=None)["running"] is False
+
+
+def test_workers_elsewhere(run: Path, watching: Server) -> None:
+    folder = RunFolder(run)
+    with client(watching) as page:
+        page.send(id="w", type="watch")
+        first = page.receive()
+        assert first["workers"] is None
+        for i, node in ((2, "10.0.0.5"), (3, "10.0.0.6")):
+            line = {**first["metrics"][0], "iteration": i, "staleness": 0.5}
+            folder.append_metrics({**line, "workers": [a_worker(0, node, games=float("inf"))]})
+            message = page.receive()
+            assert message["reset"] is False
+            assert message["metrics"] == [line]  # the page needs only the last iteration's workers
+            assert message["workers"] == [a_worker(0, node, games=None)]  # infinity is not JSON
+        now = [a_worker(0, "10.0.0.6", seconds=1.5)]
+        live = {"phase": "self-play", "done": 1, "total": 4, "speed": None, "games": [], "workers": now}
+        (run / "live.json").write_text(json.dumps(live))
+        assert news(page, running=True)["live"] == live
+        folder.append_metrics({**line, "iteration": 4})  # it went on alone
+        assert news(page, workers=None)["metrics"] == [{**line, "iteration": 4}]
 
 
 def test_a_page_that_comes_later_is_told_everything_and_one_that_stops_nothing(run: Path, watching: Server) -> None:

@@ -65,11 +65,12 @@ def _metrics(iteration: int) -> dict[str, Any]:
     return line | measured
 
 
-def write_live(run: Path, move_number: int) -> None:
-    """The games that the run plays now: as many stones in a row as moves."""
+def write_live(run: Path, move_number: int, workers: list[dict[str, Any]] | None = None) -> None:
+    """The games that the run plays now, as many stones in a row as moves; or the workers that play them elsewhere."""
     board = [[(1 - 2 * (5 * x + y & 1)) if 5 * x + y < move_number else 0 for y in range(5)] for x in range(5)]
     games = [{"board": board, "moveNumber": move_number, "lastMove": "A5"}] * 4
-    live = {"phase": "self-play", "done": move_number, "total": 100, "speed": 12.5, "games": games}
+    live = {"phase": "self-play", "done": move_number, "total": 100, "speed": 12.5}
+    live |= {"games": games} if workers is None else {"games": [], "workers": workers}
     write_atomically(run / "live.json", json.dumps(live).encode())
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from ...training.reports import a_worker
+from .conftest import write_live
 from .server import PlayServer
 from .table import Table
 
@@ -26,7 +28,7 @@ def findings(page: Page) -> list[str]:
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed (make web)")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_serious_findings(open_page: Callable[..., Page], server: PlayServer, scheme: str) -> None:
+def test_no_serious_findings(open_page: Callable[..., Page], server: PlayServer, run_folder: Path, scheme: str) -> None:
     table = Table(open_page(color_scheme=scheme, reduced_motion="reduce"), server.url)
     page = table.page
     table.new_game(color="Both sides")
@@ -56,3 +58,7 @@ def test_no_serious_findings(open_page: Callable[..., Page], server: PlayServer,
     expect(page.locator(".elo .interval")).to_have_count(2)
     table.screenshot(f"training-{scheme}")
     assert findings(page) == []
+    write_live(run_folder, 4, [a_worker(0, "10.0.0.5", seconds=1.0), a_worker(1, "10.0.0.6", seconds=40.0)])
+    expect(page.locator(".workers .silent")).to_have_count(1)
+    assert findings(page) == []
+    write_live(run_folder, 4)

@@ -5,6 +5,7 @@ import * as words from "../words.js";
 import { Elo } from "./elo.jsx";
 import { Games } from "./games.jsx";
 import { Plot } from "./plot.jsx";
+import { Workers } from "./workers.jsx";
 
 const LOSSES = [
   { name: "total", key: "total_loss" },
@@ -38,6 +39,7 @@ export function RunPage() {
   return (
     <div class="run">
       <Progress run={run} />
+      <Workers run={run} />
       <Games live={live} running={run.running} />
       {metrics.length === 0 && <p class="card empty">The first iteration is not finished yet; curves come with it.</p>}
       <div class="plots">
@@ -47,6 +49,7 @@ export function RunPage() {
         <Plot title="Learning, samples a second" metrics={metrics} series={[{ name: "samples", key: "samples_per_second" }]} digits={0} />
         <Plot title="Entropy of the policy" metrics={metrics} series={[{ name: "network", key: "policy_entropy" }, { name: "search", key: "target_entropy" }]} />
         <Plot title="Length of games" metrics={metrics} series={[{ name: "moves", key: "game_length" }]} digits={0} />
+        <Plot title="Staleness of games" metrics={metrics} series={[{ name: "iterations behind", key: "staleness" }]} />
       </div>
       <Checkpoints checkpoints={checkpoints} elo={elo} />
     </div>
