@@ -265,5 +265,8 @@ class OpenVinoBackend:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # tracing warns of checks on shapes, which are fixed but for the batch
             model = openvino.convert_model(self._ready, example_input=example)
-        hints = {"INFERENCE_PRECISION_HINT": self._precision, "INFERENCE_NUM_THREADS": torch.get_num_threads()}
+        hints = {
+            "INFERENCE_PRECISION_HINT": self._precision, "INFERENCE_NUM_THREADS": torch.get_num_threads(),
+            "ENABLE_CPU_PINNING": False,  # or the threads of two processes would all sit on the same cores
+        }  # fmt: skip
         return openvino.Core().compile_model(model, "CPU", hints)
