@@ -27,7 +27,8 @@ def connect(address: str | None = None) -> Any:
             ray.init(address=address, namespace="mini-alphago", log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, RuntimeError, ValueError) as error:
             where = f"at {address}" if address else "here"
-            raise ValueError(f"no Ray cluster answers {where}: {str(error).splitlines()[0]}") from None
+            asks = "" if os.environ.get("RAY_AUTH_MODE") else " (if it asks for a token: RAY_AUTH_MODE=token)"
+            raise ValueError(f"no Ray cluster answers {where}: {str(error).splitlines()[0]}{asks}") from None
     return ray
 
 
