@@ -30,7 +30,8 @@ class Worker:
     def __init__(self, settings: str, worker: int, threads: int | None, fetch: Callable[[Any], bytes]) -> None:
         set_threads(threads)
         config, self._fewer = fit_to_machine(from_toml(settings), memory_of_this_machine())
-        config = replace(config, device="auto", threads=threads)  # the learner's device is its own affair
+        device = "cpu" if config.device == "cpu" else "auto"  # which GPU the learner has is its own affair
+        config = replace(config, device=device, threads=threads)
         self._worker, self._fetch, self._number, self._version = worker, fetch, 0, -1
         self._network = build_network(config.network.config(config.board_size))
         self._evaluator = Evaluator(self._network, config.device, compiled=pick_device(config.device).type == "cuda")
@@ -50,8 +51,7 @@ class Worker:
     def play(self, network: Any, version: int, simulations: int, seconds: float) -> Delivery:
         """Play for about so long, at least one move in every game.
 
-        Returns the games that ended in the call before: they were packed while others were played, which on a GPU takes
-        a third as long. So the first delivery is empty.
+        Returns the games that ended in the call before, packed while others were played. So the first one is empty.
         """
         if version != self._version:
             load_weights(self._network, self._fetch(network))

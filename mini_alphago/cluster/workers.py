@@ -1,8 +1,8 @@
 """`RayWorkers`: self-play on the nodes of a Ray cluster, which may come and go while a run goes on.
 
 The learner asks each worker to play for a second or two, again and again, and always names the newest network with it.
-Games are on its disk before it asks that worker for more, and when it has enough of them in hand it asks nobody: so
-workers never run far ahead, and none has to be told to slow down.
+Games are on its disk before it does anything else with them, and when it has enough of them it asks nobody: so workers
+never run far ahead, and none has to be told to slow down.
 """
 
 import threading
