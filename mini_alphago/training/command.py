@@ -50,7 +50,10 @@ def train_verb(arguments: list[str], doc: str, on_cluster: OnCluster) -> Callabl
         preset: Annotated[
             str | None, arg(metavar="NAME", help=f"{', '.join(PRESETS)}; by default one for this machine.")
         ] = known.preset,
-        init: Annotated[str | None, arg(metavar="MODEL", help="Begin from this network, not from nothing.")] = None,
+        init: Annotated[
+            str | None,
+            arg(metavar="MODEL", help="Begin from this network, not from nothing; it may have fewer blocks."),
+        ] = None,
         quiet: Annotated[bool, arg(help="Print nothing.")] = False,
         ray: Annotated[
             tuple[str, ...] | None,

@@ -12,8 +12,9 @@ import torch
 
 from ..files import write_atomically
 from ..game.diagram import draw as draw_board
-from ..model import Checkpoint, Evaluator, build_network, load_checkpoint, save_checkpoint
+from ..model import Checkpoint, Evaluator, build_network, load_network, save_checkpoint
 from ..model.evaluator import pick_device
+from ..model.grow import grow_network
 from ..threads import set_threads
 from .clock import Clock
 from .config import TrainingConfig, from_toml, to_toml
@@ -100,9 +101,7 @@ class Training:
         saved = self.folder.load_state()
         if saved is None:
             if init:
-                network, checkpoint = load_checkpoint(init)
-                if checkpoint.config != self.network.config:
-                    raise ValueError(f"{init} is a network of another kind ({checkpoint.config.size}) than this run's")
+                network = grow_network(load_network(init), self.network.config)
                 self.network.load_state_dict(network.state_dict())
                 self.trainer.average.load_state_dict(network.state_dict())
             self._publish()
@@ -331,8 +330,8 @@ def train(
 ) -> Training:
     """Train in the folder `run`: begin with `config`, or, if a run is there, go on with it and its own settings.
 
-    init: a checkpoint to begin from. changes: what to change in the settings of a run that goes on (limits, say).
-    began: called when the folder is there and the display is shown. make_workers: who plays the games.
+    init: a checkpoint to begin from, which may have fewer blocks. changes: what to change in the settings of a run that
+    goes on (limits, say). began: called when the folder is there and the display is shown. make_workers: who plays.
     Stopped if `stop` was set. ValueError or OSError, in one sentence, if it cannot be done.
     """
     folder, display = RunFolder(run), display or Display()
