@@ -67,9 +67,9 @@ def raw_rate(evaluator: Evaluator, batch: int, size: int) -> float:
 def self_play(table: Table, play: SelfPlay, raw: float, seconds: float) -> None:
     """Play for a while, and say how fast it was."""
     name = "Gumbel" if play.settings.method == "gumbel" else "PUCT"
-    for _ in range(3):
+    for _ in range(3 * len(play.searches)):
         play.apply(play.think())
-    evals, waited, steps, games = play.evaluations, play.network_seconds, 0, 0
+    evals, waited, positions, games = play.evaluations, play.network_seconds, 0, 0
     with watched_gpu() as busy:
         start = time.perf_counter()
         applying = 0.0
@@ -78,12 +78,11 @@ def self_play(table: Table, play: SelfPlay, raw: float, seconds: float) -> None:
             thought = time.perf_counter()
             games += len(play.apply(step).id)
             applying += time.perf_counter() - thought
-            steps += 1
+            positions += len(step.move)
         took = time.perf_counter() - start
     rate = (play.evaluations - evals) / took
-    positions = steps * play.settings.games / took
     table.add_row(f"self-play, {name}", f"{rate:,.0f} evals/s: {rate / raw:.2f} of the network alone")
-    table.add_row("", f"{positions:,.0f} positions/s, {games / took:,.0f} games/s")
+    table.add_row("", f"{positions / took:,.0f} positions/s, {games / took:,.0f} games/s")
     waiting = (play.network_seconds - waited) / took
     shares = f"trees {1 - waiting - applying / took:.0%}, waiting for the network {waiting:.0%}"
     used = f"; GPU busy {statistics.mean(busy):.0f} %" if busy else ""

@@ -54,6 +54,7 @@ class Worker:
         Returns the games that ended in the call before, packed while others were played. So the first one is empty.
         """
         if version != self._version:
+            self._play.rest()
             load_weights(self._network, self._fetch(network))
             self._evaluator.update(self._network)
             self._play.version = self._version = version
@@ -62,7 +63,7 @@ class Worker:
         play, began = self._play, time.perf_counter()
         evaluations, positions = play.evaluations, 0
         parts: list[Records] = []
-        while not parts or time.perf_counter() - began < seconds:
+        while len(parts) < len(play.searches) or time.perf_counter() - began < seconds:
             step = play.think()
             positions += int(step.full.sum())
             parts.append(play.apply(step))

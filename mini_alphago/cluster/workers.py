@@ -125,12 +125,13 @@ class RayWorkers:
     def _take_over(self, iteration: int) -> None:
         """Games of this iteration that have ended here, when the run had no cluster yet, count as arrived."""
         assert self._arrivals is not None
-        play, size = self._config.self_play, self._config.board_size
-        journal = self._folder.journal(iteration, play.games, size * size + 1)
+        journal = self._folder.journal(iteration, self._config)
         if self._saved and journal.path.exists():
             local = LocalWorkers(self._evaluator, self._config, self._folder)
             local.restore(self._saved)
-            games = join_records(local.apply_journal(journal, self._config.games_per_iteration), size)
+            games = join_records(
+                local.apply_journal(journal, self._config.games_per_iteration), self._config.board_size
+            )
             self._arrivals.add(Delivery(0, iteration, len(games.id), to_parcel(games), iteration - 1, 0, 0, 0.0))
             self._saved = local.state()
 

@@ -135,7 +135,7 @@ class Search:
             advance_all(self.trees, self.roots, moves, keep_tree)
 
     def use_lane(self, lane: int) -> None:
-        """Write what the network is to see where it reads it, if the evaluator has such a place; see `run_together`."""
+        """Write what the network is to see where it reads it, if the evaluator has such a place; see `Turns`."""
         buffer = getattr(self.evaluator, "buffer", None)
         if buffer is not None and self._encoding is not None:
             shape = (len(self._row), self._encoding.planes, self.size, self.size)
@@ -165,7 +165,7 @@ class Search:
     ) -> Generator[np.ndarray, Answers, None]:
         """`run` as a coroutine: it yields the leaves that it wants to know about and is sent the answers.
 
-        See `run_together`. One that is given up in the middle leaves empty trees.
+        See `Turns`. One that is given up in the middle leaves empty trees.
         """
         targets = np.broadcast_to(np.asarray(visits, np.int64), self.games).copy()
         if self.options.gumbel:
@@ -308,10 +308,19 @@ class Search:
         if self._encoding is None:
             self.evaluations += len(rows)
             self._row[:] = np.arange(len(self._row))
-            return answers_of(self.evaluator.evaluate(self.ends))
-        return answers_of(self.evaluator.run(*self.question(rows)))  # type: ignore[attr-defined]
+            return _answers_of(self.evaluator.evaluate(self.ends))
+        return _answers_of(self.evaluator.run(*self._question(rows)))  # type: ignore[attr-defined]
 
-    def question(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def submit(self, rows: np.ndarray, lane: int) -> Callable[[], Answers]:
+        """Ask about these leaves; the answers come when the function that is returned is called. See `Turns`."""
+        start = getattr(self.evaluator, "submit", None)
+        if start is None:
+            answers = self._ask(rows)
+            return lambda: answers
+        collect = start(*self._question(rows), lane)
+        return lambda: _answers_of(collect())
+
+    def _question(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What to ask about these leaves: planes [B, C, W, W] and sizes [B].
 
         If most slots are in use, of all of them: a few answers for nobody cost less than picking the others out, and
@@ -377,7 +386,7 @@ class Search:
         return ranked_edges(self.trees, g, self._root_edges(g), self.options, self._work[g])
 
 
-def answers_of(result: Evaluation) -> Answers:
+def _answers_of(result: Evaluation) -> Answers:
     """An evaluation as the kernels take it."""
     score = np.zeros(len(result.value), np.float32) if result.score is None else result.score
     return Answers(*(np.ascontiguousarray(part, np.float32) for part in (result.policy, result.value, score)))

@@ -3,42 +3,64 @@
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import numpy as np
 
-from ..model import Evaluation
-from .search import Search, answers_of
+from .arrays import Answers
+from .search import Search
 
 
-def run_together(searches: Sequence[Search], visits: Sequence[np.ndarray], noise: Sequence[np.ndarray]) -> None:
-    """`run` for several searches with one `Evaluator`: while the network works for one, the trees of another do.
+class Turns:
+    """Searches that take turns, each with one question on its way to the network; what each finds is as if alone.
 
-    visits and noise: as `run` takes them, for each search. What each search does is the same as alone.
+    The order of the turns is that of the questions, whatever time an answer takes.
     """
-    if len(searches) == 1 or not hasattr(searches[0].evaluator, "submit"):
-        for search, v, n in zip(searches, visits, noise, strict=True):
-            search.run(v, n)
-        return
-    asking = [search.searching(v, n) for search, v, n in zip(searches, visits, noise, strict=True)]
-    waiting: deque[tuple[int, Callable[[], Evaluation]]] = deque()
 
-    def submit(lane: int, rows: np.ndarray) -> None:
-        search = searches[lane]
-        waiting.append((lane, search.evaluator.submit(*search.question(rows), lane)))  # type: ignore[attr-defined]
+    def __init__(self, searches: Sequence[Search]) -> None:
+        self._searches = searches
+        self._asking: dict[int, Generator[np.ndarray, Answers, None]] = {}  # by lane: searches under way
+        self._waiting: deque[tuple[int, Callable[[], Answers]]] = deque()
 
-    try:
-        for lane, search in enumerate(searches):
-            search.use_lane(lane)
-            with contextlib.suppress(StopIteration):
-                submit(lane, next(asking[lane]))
-        while waiting:
-            lane, collect = waiting.popleft()
+    def begin(self, lane: int, visits: np.ndarray, noise: np.ndarray) -> None:
+        """Let that search, which is not under way, begin as `Search.run` would."""
+        self._searches[lane].use_lane(lane)
+        self._asking[lane] = self._searches[lane].searching(visits, noise)
+        self._go_on(lane, None)
+
+    def __contains__(self, lane: int) -> bool:
+        """Whether that search is under way."""
+        return lane in self._asking
+
+    def finish(self, lane: int) -> None:
+        """Return when that search is through, or never began; the others go on meanwhile."""
+        while lane in self._asking:
+            turn, collect = self._waiting.popleft()
             started = time.perf_counter()
-            answers = answers_of(collect())
-            searches[lane].network_seconds += time.perf_counter() - started
-            with contextlib.suppress(StopIteration):
-                submit(lane, asking[lane].send(answers))
-    finally:
-        for each in asking:
-            each.close()
+            try:
+                answers = collect()
+            except BaseException:
+                self.rest()
+                raise
+            self._searches[turn].network_seconds += time.perf_counter() - started
+            self._go_on(turn, answers)
+
+    def rest(self) -> None:
+        """Give up all searches that are under way; their trees are empty then."""
+        for asking in self._asking.values():
+            asking.close()
+        self._asking.clear()
+        while self._waiting:
+            _, collect = self._waiting.popleft()
+            with contextlib.suppress(FloatingPointError, RuntimeError):  # nobody wants the answer
+                collect()  # until then the device may still read and write the memory of that lane
+
+    def _go_on(self, lane: int, answers: Answers | None) -> None:
+        try:
+            rows = self._asking[lane].send(answers)  # type: ignore[arg-type]
+            self._waiting.append((lane, self._searches[lane].submit(rows, lane)))
+        except StopIteration:
+            del self._asking[lane]
+        except BaseException:
+            self.rest()
+            raise

@@ -67,7 +67,7 @@ class SelfPlaySettings:
     games: int = 256
     """How many are played at the same time."""
     groups: int = 1
-    """In how many groups they take turns, so that a GPU and the trees work at the same time: 2 there."""
+    """In how many groups of equal size they move in turn: with 2, a GPU and the trees work at the same time."""
     method: Literal["gumbel", "puct"] = "gumbel"
     """Gumbel AlphaZero, best with few simulations, or PUCT as in AlphaZero and the tutorial."""
     simulations: int = 32
@@ -129,8 +129,8 @@ class SelfPlaySettings:
             raise ValueError(f"sampled_moves is {moves!r}: it is two whole numbers from 0 to 10000")
         if moves[0] > moves[1]:
             raise ValueError(f"sampled_moves is {moves!r}: the smaller number comes first")
-        if self.groups > self.games:
-            raise ValueError(f"groups is {self.groups}: there are only {self.games} games")
+        if self.games % self.groups:
+            raise ValueError(f"groups is {self.groups}: {self.games} games cannot be shared evenly among them")
         check_komi(self.komi)
         if get_rules(self.rules).scoring != "area":
             raise ValueError(f"rules is {self.rules!r}: self-play counts area: take cgos, chinese or tromp-taylor")

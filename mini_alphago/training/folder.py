@@ -36,7 +36,7 @@ from .frames import Frames
 from .report import Metrics, read_metrics
 from .self_play import Step
 
-_MARK = b"stp2"  # another one whenever the same steps become other games
+_MARK = b"stp3"  # another one whenever the same steps become other games
 
 
 class Journal:
@@ -125,9 +125,10 @@ class RunFolder:
         """The iterations whose networks are there, in order."""
         return sorted(int(path.stem) for path in self.checkpoints.glob("*.safetensors") if path.stem.isdigit())
 
-    def journal(self, iteration: int, slots: int, points: int) -> Journal:
+    def journal(self, iteration: int, config: TrainingConfig) -> Journal:
         """The journal of an iteration."""
-        return Journal(self.replay / f"{iteration:06d}.journal", slots, points)
+        slots = config.self_play.games // config.self_play.groups
+        return Journal(self.replay / f"{iteration:06d}.journal", slots, config.board_size**2 + 1)
 
     # --- the state --------------------------------------------------------------------------------------------------
 

@@ -37,9 +37,10 @@ _REPORT_SECONDS = 30.0
 _REPORT_GAMES = 6
 # What a run that goes on cannot change: its network, its games in play, and how the journal's steps become games.
 _FIXED = (
-    "board_size", "seed", "network", "self_play.games", "self_play.move_limit", "self_play.rules", "self_play.komi",
-    "self_play.komi_spread", "self_play.random_openings", "self_play.end_when_settled", "self_play.resign_below",
-    "self_play.resign_played_out", "learning.optimizer", "learning.ema", "learning.reply_weight",
+    "board_size", "seed", "network", "self_play.games", "self_play.groups", "self_play.move_limit", "self_play.rules",
+    "self_play.komi", "self_play.komi_spread", "self_play.random_openings", "self_play.end_when_settled",
+    "self_play.resign_below", "self_play.resign_played_out", "learning.optimizer", "learning.ema",
+    "learning.reply_weight",
 )  # fmt: skip
 
 
@@ -312,7 +313,7 @@ def _check_same(before: TrainingConfig, now: TrainingConfig, at_rest: bool) -> N
     """ValueError if a setting was changed that a run cannot change in the middle; `at_rest`: of `RunFolder`."""
     for name in _FIXED:
         old, new = (attrgetter(name)(config) for config in (before, now))
-        if old != new and not (at_rest and name == "self_play.games"):
+        if old != new and not (at_rest and name in ("self_play.games", "self_play.groups")):
             raise ValueError(
                 f"this run has {name} {old}, which cannot change to {new} any more: begin another with --run"
             )

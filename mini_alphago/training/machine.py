@@ -1,5 +1,6 @@
 """What the machine can bear: fewer games at the same time where the memory would not hold their trees."""
 
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +39,7 @@ def fit_to_machine(config: TrainingConfig, memory: int | None) -> tuple[Training
     fitting = config
     while memory is not None and memory_of_self_play(fitting) > memory / 2 and games // 2 >= _FEWEST:
         games //= 2
-        play = replace(config.self_play, games=games, groups=min(games, config.self_play.groups))
+        play = replace(config.self_play, games=games, groups=math.gcd(games, config.self_play.groups))
         fitting = replace(config, self_play=play)
     if games == wanted or memory is None:
         return config, ""

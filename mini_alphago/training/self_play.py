@@ -5,7 +5,6 @@ All randomness is drawn by seed, step and game, and between two moves a game is 
 where it was.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..game import get_rules, state
 from ..game.rules import write_rules
 from ..mcts import Search
 from ..mcts.search import Evaluates
-from ..mcts.together import run_together
+from ..mcts.together import Turns
 from ..threads import available_cores
 from .beginnings import begin_games, draw_beginnings
 from .config import SelfPlaySettings
@@ -28,7 +27,7 @@ _RESIGN_AFTER = 3  # moves in a row
 
 
 class Step(NamedTuple):
-    """What the search proposed in every slot at one moment."""
+    """What the search proposed in every slot of a group at one moment."""
 
     move: np.ndarray  # [slots] int16
     policy: np.ndarray  # [slots, A] uint16
@@ -37,7 +36,9 @@ class Step(NamedTuple):
 
 
 class SelfPlay:
-    """A number of slots in which games are played.
+    """A number of slots in which games are played, in groups that move in turn: one move in every game of one of them.
+
+    While the network works for one group, the trees of the others do.
 
     staggered: the very first games begin with random moves, more in each slot than in the one before, so that not all
     of them end at the same time.
@@ -59,7 +60,9 @@ class SelfPlay:
         self.limit = settings.limit_for(size)
         slots, points = settings.games, size * size + 1
         self.searches, self.roots = _make_searches(evaluator, size, settings)
-        self.version = 0  # of the network, written into the records
+        self._turns = Turns(self.searches)
+        self._full_now = np.ones(slots, bool)  # which games are searched in full
+        self.version = 0  # of the network, written into the records; `rest` before it changes
         self._simulations = settings.simulations
         self.steps = 0
         self.next_id = next_id
@@ -86,6 +89,7 @@ class SelfPlay:
 
     @simulations.setter
     def simulations(self, count: int) -> None:
+        self.rest()
         self._simulations = count
         for search in self.searches:
             search.resize(self.settings.nodes_for(count))
@@ -105,82 +109,103 @@ class SelfPlay:
         """How long the searches have waited for it."""
         return sum(search.network_seconds for search in self.searches)
 
-    def _groups(self) -> Iterator[tuple[int, Search]]:
-        """Each group's first slot, and its search."""
-        start = 0
-        for search in self.searches:
-            yield start, search
-            start += search.games
+    def _part(self, group: int) -> slice:
+        """The slots of a group."""
+        games = self.settings.games // len(self.searches)
+        return slice(group * games, (group + 1) * games)
 
     def _forget(self, slots: np.ndarray) -> None:
-        for start, search in self._groups():
-            search.forget(slots[(slots >= start) & (slots < start + search.games)] - start)
+        for group, search in enumerate(self.searches):
+            part = self._part(group)
+            search.forget(slots[(slots >= part.start) & (slots < part.stop)] - part.start)
 
-    # --- one move in every game -------------------------------------------------------------------------------------
+    # --- one move in every game of a group --------------------------------------------------------------------------
 
     def think(self) -> Step:
-        """Search every game and choose its next move; nothing changes until `apply`."""
-        settings = self.settings
-        rng = np.random.default_rng([self.seed, _STEP, self.steps])
-        slots = settings.games
-        full = np.ones(slots, bool)
-        if settings.fast_simulations:
-            full = rng.random(slots) < settings.full_share
-        targets = np.where(full, self.simulations, settings.fast_simulations)
-        targets[self._id == _IDLE] = 0
-        parts = [slice(start, start + search.games) for start, search in self._groups()]
-        for search, own in zip(self.searches, rng.spawn(len(parts)), strict=True):
-            search.rng = own
-        run_together(self.searches, [targets[part] for part in parts], [full[part] for part in parts])
+        """Search the games of the group whose turn it is and choose their next moves; nothing changes until `apply`.
+
+        The searches of the other groups have begun when it returns.
+        """
+        for ahead in range(len(self.searches)):
+            self._begin(self.steps + ahead)
+        group = self.steps % len(self.searches)
+        self._turns.finish(group)
+        part, found = self._part(group), self.searches[group].summary()
         step = Step(
-            move=np.empty(slots, np.int16),
-            policy=np.empty((slots, self.size**2 + 1), np.uint16),
-            value=np.empty(slots, np.float32),
-            full=full.astype(np.uint8),
+            move=found.best.astype(np.int16),
+            policy=np.empty(found.policy.shape, np.uint16),
+            value=found.value.copy(),
+            full=self._full_now[part].astype(np.uint8),
         )
-        sampled = (self.roots.info["move_count"] < self._sampled) & (self._id != _IDLE) & (settings.temperature > 0)
-        for part, search in zip(parts, self.searches, strict=True):
-            found = search.summary()
-            step.move[part], step.value[part] = found.best, found.value
-            to_units(found.policy, step.policy[part])
-            rows = np.flatnonzero(sampled[part])
-            if len(rows):
-                step.move[part.start + rows] = _sample(found.policy[rows], settings.temperature, rng)
+        to_units(found.policy, step.policy)
+        temperature = self.settings.temperature
+        sampled = (self.roots.info["move_count"][part] < self._sampled[part]) & (self._id[part] != _IDLE)
+        rows = np.flatnonzero(sampled & (temperature > 0))
+        if len(rows):
+            step.move[rows] = _sample(found.policy[rows], temperature, self._rng(self.steps)[1])
         return step
 
+    def rest(self) -> None:
+        """Give up the searches that are under way, as is to be done before the network changes. `think` begins anew."""
+        self._turns.rest()
+
+    def _rng(self, step: int) -> tuple[np.random.Generator, np.random.Generator]:
+        """The randomness of a step: that of its search, and that of the choice among moves."""
+        search, choice = np.random.SeedSequence([self.seed, _STEP, step]).spawn(2)
+        return np.random.default_rng(search), np.random.default_rng(choice)
+
+    def _begin(self, step: int) -> None:
+        """Begin the search of that step, in the group whose turn it will be, unless it is under way."""
+        group, settings = step % len(self.searches), self.settings
+        if group in self._turns:
+            return
+        part, (rng, _) = self._part(group), self._rng(step)
+        if settings.fast_simulations:
+            self._full_now[part] = rng.random(part.stop - part.start) < settings.full_share
+        full = self._full_now[part]
+        targets = np.where(full, self.simulations, settings.fast_simulations)
+        targets[self._id[part] == _IDLE] = 0
+        self.searches[group].rng = rng
+        self._turns.begin(group, targets, full)
+
     def apply(self, step: Step) -> Records:
-        """Make these moves; the games that ended with them come back, and new ones have taken their slots."""
-        active = self._id != _IDLE
-        resigned = self._resignations(step.value, active)
+        """Make these moves in the group whose turn it is.
+
+        The games that ended with them come back, and new ones have taken their slots.
+        """
+        group = self.steps % len(self.searches)
+        part, search = self._part(group), self.searches[group]
+        active = self._id[part] != _IDLE
+        resigned = self._resignations(part, step.value, active)
         moving = np.flatnonzero(active & ~resigned)
-        at = self.roots.info["move_count"][moving]
-        self._policy[moving, at] = step.policy[moving]
-        self._value[moving, at] = step.value[moving]
-        self._full[moving, at] = step.full[moving]
+        slots, at = part.start + moving, search.roots.info["move_count"][moving]
+        self._policy[slots, at] = step.policy[moving]
+        self._value[slots, at] = step.value[moving]
+        self._full[slots, at] = step.full[moving]
         moves = np.full(len(active), -1, np.int64)
         moves[moving] = step.move[moving]
-        for start, search in self._groups():
-            search.advance_all(moves[start : start + search.games], keep_tree=False)
-        settle = self.settings.end_when_settled
-        find_ends(self.roots, self.limit, settle, self._rooms, self._other, self._ending, self._owner)
-        self._ending[resigned] = RESIGNED
-        ended = np.flatnonzero(active & (self._ending > 0))
+        search.advance_all(moves, keep_tree=False)
+        ending, owner = self._ending[part], self._owner[part]
+        find_ends(search.roots, self.limit, self.settings.end_when_settled, self._rooms, self._other, ending, owner)
+        ending[resigned] = RESIGNED
+        ended = part.start + np.flatnonzero(active & (ending > 0))
         finished = self.records(ended)
         self._start_games(ended, np.zeros_like(ended))
         self.steps += 1
         return finished
 
-    def _resignations(self, value: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """[slots] bool: who gives up now."""
+    def _resignations(self, part: slice, value: np.ndarray, active: np.ndarray) -> np.ndarray:
+        """[slots of that part] bool: who gives up now."""
         threshold = self.settings.resign_below
         if threshold is None:
             return np.zeros(len(active), bool)
-        rows, player = np.arange(len(active)), self.roots.info["to_move"]
-        self._doubt[rows, player] = np.where(value < threshold, self._doubt[rows, player] + 1, 0)
-        gives_up = active & (self._doubt[rows, player] >= _RESIGN_AFTER)
-        first = gives_up & self._played_out & (self._doubted == 0)
-        self._doubted[first] = player[first]
-        return gives_up & ~self._played_out
+        rows, player = np.arange(len(active)), self.roots.info["to_move"][part]
+        doubt, doubted, played_out = self._doubt[part], self._doubted[part], self._played_out[part]
+        doubt[rows, player] = np.where(value < threshold, doubt[rows, player] + 1, 0)
+        gives_up = active & (doubt[rows, player] >= _RESIGN_AFTER)
+        first = gives_up & played_out & (doubted == 0)
+        doubted[first] = player[first]
+        return gives_up & ~played_out
 
     # --- games ------------------------------------------------------------------------------------------------------
 
@@ -259,6 +284,7 @@ class SelfPlay:
         Slots that it has no game for get a new one, if there is no limit to how many are wanted.
         """
         games = Records(**{name: saved[f"games.{name}"] for name in Records._fields})
+        self.rest()
         self._stop(np.arange(self.settings.games))
         slots = saved["slots"]
         for name in ("sampled", "played_out", "doubt"):
@@ -284,8 +310,8 @@ class SelfPlay:
 
 def _make_searches(evaluator: Evaluates, size: int, settings: SelfPlaySettings) -> tuple[list[Search], state.Games]:
     """A search for each group of games; all their positions lie in one batch, which they see in parts."""
-    counts = [len(part) for part in np.array_split(np.arange(settings.games), settings.groups)]
-    searches = [Search(evaluator, count, size, settings.search(size)) for count in counts]
+    count = settings.games // settings.groups
+    searches = [Search(evaluator, count, size, settings.search(size)) for _ in range(settings.groups)]
     roots = state.new_games(settings.games, size, searches[0].roots.moves.shape[1])
     start = 0
     for search in searches:

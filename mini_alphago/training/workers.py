@@ -69,7 +69,7 @@ class LocalWorkers:
         play.simulations = simulations
         parts = Arrivals(self.folder.replay, iteration, wanted).take(iteration)  # from when the run had a cluster
         done = sum(len(part.id) for part in parts)
-        journal = self.folder.journal(iteration, self.config.self_play.games, size * size + 1)
+        journal = self.folder.journal(iteration, self.config)
         parts += self.apply_journal(journal, wanted - done)
         done = sum(len(part.id) for part in parts)
         before, network, began, made = play.evaluations, play.network_seconds, time.perf_counter(), 0
@@ -85,6 +85,7 @@ class LocalWorkers:
                 made += int(step.full.sum())
         finally:
             journal.close()
+            play.rest()  # the next network is another
         seconds, waited = time.perf_counter() - began, play.network_seconds - network
         speeds = {
             "positions_per_second": made / seconds, "evals_per_second": (play.evaluations - before) / seconds,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mini_alphago.mcts import Search, SearchSettings
-from mini_alphago.mcts.together import run_together
+from mini_alphago.mcts.together import Turns
 from mini_alphago.model import Evaluator, KataGoNetwork
 
 from .evaluators import Hashed
@@ -24,6 +24,15 @@ def searches(evaluator, method, counts=(9, 5, 12)):
     return made
 
 
+def run_together(searches, visits, noise):
+    turns = Turns(searches)
+    for lane, (v, n) in enumerate(zip(visits, noise, strict=True)):
+        turns.begin(lane, v, n)
+    for lane in range(len(searches)):
+        turns.finish(lane)
+        assert lane not in turns
+
+
 @pytest.mark.parametrize("method", ["puct", "gumbel"])
 @pytest.mark.parametrize("kind", ["network", "hashed"])
 def test_the_same_trees(method, kind):
@@ -34,6 +43,7 @@ def test_the_same_trees(method, kind):
     for search, v, n in zip(alone, visits, noise, strict=True):
         search.run(v, n)
     run_together(together, visits, noise)
+    run_together(together, [0 * v for v in visits], noise)  # nothing to do
     for one, other in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one.visit_counts(), other.visit_counts())
         np.testing.assert_allclose(one.summary().value, other.summary().value, atol=1e-5)
@@ -59,3 +69,45 @@ def test_a_failure_leaves_empty_trees():
     asked.clear()
     made[0].run(10)
     check_tree(made[0])
+
+
+def test_one_search_may_begin_again_while_the_others_go_on():
+    alone, together = (searches(Hashed(), "puct", (4, 4)) for _ in range(2))
+    none = np.zeros(4, bool)
+    turns = Turns(together)
+    turns.begin(0, np.full(4, 3), none)
+    turns.begin(1, np.full(4, 40), none)
+    turns.finish(0)
+    turns.begin(0, np.full(4, 9), none)
+    assert 1 in turns
+    turns.finish(0)
+    assert 1 in turns
+    turns.finish(1)
+    alone[0].run(np.full(4, 9))
+    alone[1].run(np.full(4, 40))
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one.visit_counts(), other.visit_counts())
+
+
+def test_searches_that_are_given_up_leave_empty_trees_and_no_question():
+    collected = []
+
+    class Slow(Evaluator):
+        def submit(self, planes, sizes, lane=0):
+            answer = self.run(planes, sizes)
+            return lambda: collected.append(lane) or answer
+
+    made = searches(Slow(KataGoNetwork(1, 8), "cpu", "f32", engine="torch"), "gumbel", (4, 4))
+    turns = Turns(made)
+    turns.begin(0, np.full(4, 2), np.ones(4, bool))
+    turns.begin(1, np.full(4, 20), np.ones(4, bool))
+    turns.finish(0)
+    collected.clear()
+    turns.rest()
+    assert collected == [1]
+    assert 1 not in turns
+    assert made[0].root_visits() == 2
+    assert made[1].root_visits() == 0
+    turns.begin(1, np.full(4, 20), np.ones(4, bool))
+    turns.finish(1)
+    check_tree(made[1])

@@ -32,7 +32,14 @@ CONFIG = TrainingConfig(
     threads=1,
     network=NetworkSettings(size="b1c8"),
     self_play=SelfPlaySettings(
-        games=8, simulations=4, considered=4, komi=0.5, random_openings=0.3, resign_below=-0.5, resign_played_out=0.3
+        games=8,
+        groups=2,
+        simulations=4,
+        considered=4,
+        komi=0.5,
+        random_openings=0.3,
+        resign_below=-0.5,
+        resign_played_out=0.3,
     ),
     replay=ReplaySettings(minimum=300),
     learning=LearningSettings(batch_size=32, uses=2.0, warmup_steps=5, ema=0.9, precision="f32"),

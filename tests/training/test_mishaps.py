@@ -84,7 +84,7 @@ def known_games(run: Path, copy: Path) -> Games:
     tensors, info = saved
     play = SelfPlay(None, 5, ENDLESS.self_play, ENDLESS.seed)  # type: ignore[arg-type]
     play.restore(to_arrays(tensors, "play.", unsigned=("games.policy",)))
-    for number, step in RunFolder(copy).journal(info["iteration"] + 1, 8, 26).read():
+    for number, step in RunFolder(copy).journal(info["iteration"] + 1, ENDLESS).read():
         assert number == play.steps
         found |= games_in(play.apply(step))
     return found

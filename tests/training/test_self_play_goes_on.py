@@ -59,14 +59,15 @@ def test_going_on_is_as_if_nothing_had_happened(name, steps):
     play.version = 4
     saved = _through_a_file(play.state())
     _assert_same_state(saved, play.state())
-    expected = _advance(play, 30)
+    more = 30 * settings.groups  # a step is a move in the games of one group
+    expected = _advance(play, more)
     assert len(expected.id) >= 2
     again = SelfPlay(Hashed(sharpness=2.0), SIZE, settings, seed=3, staggered=True)
     if steps == 31:
         _advance(again, 2)  # whatever it did before is forgotten
     again.restore(saved)
     _assert_same_state(again.state(), saved)
-    assert_same(_advance(again, 30), expected)
+    assert_same(_advance(again, more), expected)
     _assert_same_state(again.state(), play.state())
 
 
@@ -76,7 +77,7 @@ def test_steps_applied_again_give_the_same_games(name):
     play = SelfPlay(Hashed(sharpness=2.0), SIZE, SITUATIONS[name], seed=4, staggered=True)
     _advance(play, 5)
     saved, steps, parts = play.state(), [], []
-    for _ in range(25):
+    for _ in range(25 * len(play.searches)):
         steps.append(play.think())
         parts.append(play.apply(steps[-1]))
     parts.append(_advance(play, 5))
@@ -107,3 +108,13 @@ def test_going_on_when_few_games_are_left():
     assert_same(join_records(list(finish_games(again)), SIZE), join_records(list(finish_games(play)), SIZE))
     again.restore(_through_a_file(play.state()))
     assert again.playing == 0
+
+
+def test_groups_move_in_turn_and_a_rest_changes_nothing():
+    settings = replace(FEW, groups=2, random_openings=0.0)
+    plain, resting = (SelfPlay(Hashed(), SIZE, settings, seed=6) for _ in range(2))
+    for turn in range(12):
+        resting.rest()
+        assert_same(resting.apply(resting.think()), plain.apply(plain.think()))
+        first, second = divmod(turn + 1, 2)
+        assert plain.roots.info["move_count"].tolist() == [first + second] * 2 + [first] * 2

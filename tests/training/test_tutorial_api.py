@@ -81,7 +81,7 @@ def test_features_are_those_of_the_positions_played(game: Game) -> None:
 
 def test_values_say_who_won() -> None:
     winners = set()
-    for seed in range(6):
+    for seed in range(12):
         game = self_play_game(make_mcts(seed))
         *_, end = replayed(moves_of(game))
         winner = BLACK if end.score() > 0 else WHITE
