@@ -22,8 +22,8 @@ def pairs(gnugo: bool) -> list[tuple[str, str]]:
     names = [f"shipped,level={level.id}" for level in LEVELS]
     chosen = list(zip(["random", *names], names, strict=False))
     if gnugo:
-        chosen += [("gnugo:1", STRONGEST), *((name, level) for name in names[:3] for level in ("gnugo:1", STRONGEST))]
-        chosen += [(names[3], STRONGEST)]
+        near = [(name, level) for name in names[1:4] for level in ("gnugo:1", STRONGEST)]
+        chosen += [("gnugo:1", STRONGEST), *near]
     return chosen
 
 

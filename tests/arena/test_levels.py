@@ -33,7 +33,7 @@ def test_a_level_searches_each_move_anew_and_chooses_as_the_browser_does(monkeyp
     assert set(seen) == {level.visits}
 
 
-@pytest.mark.parametrize("name", ["beginner", "medium", "hard"])
+@pytest.mark.parametrize("name", ["beginner", "medium", "expert"])
 def test_a_level_finds_what_the_browser_finds(monkeypatch, name):
     """Move by move the same visits and values as the pool of searches behind the page."""
     level, found = find_level(name), []
