@@ -27,9 +27,9 @@ class Level:
 LEVELS = (
     Level("beginner", "Beginner", "Plays here and there, and sees little.", 4, 5.0, 0.5, 0.0),
     Level("easy", "Easy", "Knows good moves, and often enough does not mind.", 4, 3.0, 0.5, 0.0),
-    Level("medium", "Medium", "Sees captures coming, and likes to try things.", 16, 2.5, 0.3, 0.003),
-    Level("hard", "Hard", "Plays soundly, and not always the same.", 32, 1.5, 0.15, 0.01),
-    Level("expert", "Expert", "Reads further, and seldom gives anything away.", 100, 0.5, 0.05),
+    Level("medium", "Medium", "Sees captures coming, and likes to try things.", 8, 2.5, 0.4, 0.001),
+    Level("hard", "Hard", "Plays soundly, and not always the same.", 32, 1.2, 0.12, 0.01),
+    Level("expert", "Expert", "Reads further, and seldom gives anything away.", 64, 0.7, 0.08, 0.03),
     Level("full", "Full strength", "Everything it has.", None),
 )
 FULL = LEVELS[-1]
