@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def wait_for(what: Callable[[], object], seconds: float = 120.0) -> object:
+def wait_for(what: Callable[[], object], seconds: float = 300.0) -> object:
     """What `what()` gives as soon as it is true; AssertionError if that never happens."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

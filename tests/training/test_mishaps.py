@@ -286,7 +286,8 @@ def test_training_that_diverges_keeps_the_last_good_network(tmp_path: Path) -> N
     tame = dataclasses.replace(CONFIG, learning=dataclasses.replace(CONFIG.learning, optimizer="sgd"))
     train_until(tame, tmp_path, StopAt(iteration=1))
     before = contents(tmp_path / "checkpoints")
-    wild = dataclasses.replace(tame, learning=dataclasses.replace(tame.learning, learning_rate=10.0, clip=0.0))
+    many_steps = dataclasses.replace(tame.learning, learning_rate=10.0, clip=0.0, uses=20.0)
+    wild = dataclasses.replace(tame, learning=many_steps)
     with pytest.raises(FloatingPointError, match="smaller learning rate"):
         train(None, str(tmp_path), changes=lambda _: wild)
     assert contents(tmp_path / "checkpoints") == before
