@@ -7,6 +7,7 @@ keeps the results as they come and goes on with what is there: a picture can be 
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 from rich.console import Console
@@ -40,7 +41,10 @@ def play(
             def show(done: int, total: int, before: int = i * games) -> None:
                 progress.update(bar, completed=before + done)
 
-            found = play_match(maker.make(players[one]), maker.make(players[other]), openings, show)
+            first, second = maker.make(players[one]), maker.make(players[other])
+            found = play_match(first, second, openings, show)
+            first.close()
+            second.close()
             results.append((one, other, found.wins, found.losses, found.draws))
             if keep:
                 keep.write_text(json.dumps(results))
@@ -89,6 +93,8 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, metavar="FILE", help="where results are kept")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="where to draw the picture")
     arguments = parser.parse_args()
+    if not all(re.fullmatch(r"\d+(\.\d+)?=.+", text) for text in arguments.networks):
+        parser.error("networks are given as MINUTES=PATH, such as 4.8=net.safetensors")
     players = dict(text.split("=", 1) for text in arguments.networks)
     chosen = pairs(list(players), arguments.anchored)
     players[ANCHOR] = arguments.anchor

@@ -172,6 +172,9 @@ def test_a_run_begins_from_a_network(tmp_path: Path, whole: Path) -> None:
     first, newest = load_network(tmp_path / "next/checkpoints/000000.safetensors"), load_network(whole)
     for name, tensor in first.state_dict().items():
         assert torch.equal(tensor, newest.state_dict()[name])
+    deeper = dataclasses.replace(one_more, network=NetworkSettings(size="b3c8"))
+    train(deeper, str(tmp_path / "deeper"), init=str(whole))
+    assert load_network(tmp_path / "deeper").config.blocks == 3
     other = dataclasses.replace(CONFIG, network=NetworkSettings(size="b1c16"))
     with pytest.raises(ValueError, match=r"network of another kind \(b1c8\)"):
         train(other, str(tmp_path / "wrong"), init=str(whole))
