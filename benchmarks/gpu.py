@@ -18,7 +18,7 @@ from network import make_network
 from rich.console import Console
 from rich.table import Table
 
-from mini_alphago.model import SHIPPED, Evaluator, Network, load_network
+from mini_alphago.model import Evaluator, Network, load_network
 from mini_alphago.model.inference import CudaGraphBackend
 from mini_alphago.training import SelfPlay, SelfPlaySettings, Trainer
 from mini_alphago.training.config import LearningSettings
@@ -124,18 +124,19 @@ def training(table: Table, network: Network, play: SelfPlay, size: int, batch_si
     table.add_row("training", text)
 
 
-def case(console: Console, name: str, size: int, group: int, seconds: float) -> None:
-    network = load_network(SHIPPED) if (name, size) == ("b6c96", 9) else make_network(name)
+def case(console: Console, name: str, size: int, group: int, groups: int, seconds: float, path: str) -> None:
+    network = load_network(path) if path else make_network(name)
+    name = f"b{network.config.blocks}c{network.config.channels}"
     began = time.perf_counter()
     evaluator = Evaluator(network, "cuda", compiled=True)
     raw = raw_rate(evaluator, group, size)
-    title = f"{name} on {size}×{size}, 32 simulations, two groups of {group} games, {evaluator.precision}"
+    title = f"{name} on {size}×{size}, 32 simulations, {groups} groups of {group} games, {evaluator.precision}"
     table = Table("", "", title=title, title_justify="left")
     table.add_row(
         "network alone", f"{raw:,.0f} evals/s, batch {group} (ready after {time.perf_counter() - began:.0f} s)"
     )
     for method in ("gumbel", "puct"):
-        settings = SelfPlaySettings(games=2 * group, groups=2, method=method, fpu_reduction=0.2)  # type: ignore[arg-type]
+        settings = SelfPlaySettings(games=groups * group, groups=groups, method=method, fpu_reduction=0.2)  # type: ignore[arg-type]
         play = SelfPlay(evaluator, size, settings, staggered=True)
         self_play(table, play, raw, seconds)
     training(table, make_network(name).cuda(), play, size, 2048 if size < 13 else 512)
@@ -145,6 +146,8 @@ def case(console: Console, name: str, size: int, group: int, seconds: float) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="*", type=int, default=[0, 1, 2], help="which of the three")
+    parser.add_argument("--groups", type=int, default=2, help="of games, which take turns")
+    parser.add_argument("--network", default="", metavar="PATH", help="a trained one in place of random weights")
     parser.add_argument("--seconds", type=float, default=12.0, help="of each self-play")
     arguments = parser.parse_args()
     if not torch.cuda.is_available():
@@ -152,7 +155,7 @@ def main() -> None:
     console = Console(width=110)
     console.print(f"{torch.cuda.get_device_name()}, {torch.get_num_threads()} threads")
     for i in arguments.cases:
-        case(console, *CASES[i], arguments.seconds)
+        case(console, *CASES[i], arguments.groups, arguments.seconds, arguments.network)
 
 
 if __name__ == "__main__":

@@ -269,6 +269,9 @@ def match(
     komi: Komi = 7.0,
     rules: Annotated[str, arg(metavar="NAME", help="The rule set.")] = "cgos",
     opening_moves: Annotated[int, arg(metavar="N", help="Random moves before each pair of games.")] = 2,
+    judge: Annotated[
+        str, arg(metavar="PATH", help="A network, or shipped: openings where one side has over 75 % are left out.")
+    ] = "",
     seed: Annotated[int, arg(metavar="N", help="Of openings and players.")] = 1,
     sprt: Annotated[
         tuple[float, float] | None, arg(metavar="ELO0 ELO1", help="Of two players: stop when one of them is clear.")
@@ -285,7 +288,9 @@ def match(
     from .arena.tournament import MatchSettings
     from .cluster.match import games_on
 
-    settings = MatchSettings(games, at_once, visits, board_size, komi, rules, opening_moves, seed, device, timeout)
+    settings = MatchSettings(
+        games, at_once, visits, board_size, komi, rules, opening_moves, seed, device, timeout, judge
+    )
     with games_on(ray, settings) as plays:
         play(list(players), settings, results, sprt, plays)
 

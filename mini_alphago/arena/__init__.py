@@ -2,7 +2,8 @@
 
 from .gtp_player import GtpPlayer, gnugo_player
 from .maker import PlayerMaker, read_player
-from .match import GameResult, MatchResult, play_games, play_match, random_openings, settled_score
+from .match import GameResult, MatchResult, play_games, play_match, settled_score
+from .openings import random_openings
 from .players import RESIGN, Player, PlayerFault, PolicyPlayer, RandomPlayer, SearchPlayer
 from .rating import (
     Rating,

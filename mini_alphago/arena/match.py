@@ -6,16 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-
 from ..game import BLACK, WHITE, Board, SgfGame
 from ..game.coords import from_flat, to_gtp
-from ..game.rules import Rules
-from .players import RESIGN, Player, PlayerFault, play_flat, sensible_points
+from .players import RESIGN, Player, PlayerFault, play_flat
 
 Side = Literal["first", "second"]
 SIDES: tuple[Side, Side] = ("first", "second")
-_TRIES = 100  # to find one more opening that is not there yet
 
 
 @dataclass(frozen=True)
@@ -290,33 +286,3 @@ def settled_score(board: Board) -> float:
         _, regions = board.pass_alive(player)
         dead += [point for point in regions if board.board[point] == board.get_opponent(player)]
     return board.score(dead)
-
-
-def random_openings(
-    count: int, size: int, komi: float | None, moves: int, seed: int, rules: Rules | str = "cgos"
-) -> list[Board]:
-    """`count` different positions after so many random moves, none of them a pass or into one's own eye.
-
-    The same arguments give the same positions. ValueError if there are not that many.
-    """
-    rng = np.random.default_rng(seed)
-    openings: dict[bytes, Board] = {}
-    for _ in range(_TRIES * count):
-        if len(openings) == count:
-            break
-        board = Board(size, komi, rules)
-        if _play_randomly(board, moves, rng):
-            openings.setdefault(board.board.tobytes(), board)
-    if len(openings) < count:
-        found = f"only {len(openings)} were found"
-        raise ValueError(f"no {count} different openings of {moves} random moves on {size}×{size}: {found}")
-    return list(openings.values())
-
-
-def _play_randomly(board: Board, moves: int, rng: np.random.Generator) -> bool:
-    for _ in range(moves):
-        points = sensible_points(board)
-        if not len(points):
-            return False
-        play_flat(board, int(rng.choice(points)))
-    return True

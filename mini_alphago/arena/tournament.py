@@ -12,8 +12,11 @@ from typing import Any
 
 from ..files import write_atomically
 from ..game import Board, format_sgf
+from ..model import Evaluator, load_network
+from ..model.checkpoint import newest_network
 from .maker import PlayerMaker, fingerprint, read_player
-from .match import SIDES, GameResult, play_games, random_openings
+from .match import SIDES, GameResult, play_games
+from .openings import random_openings
 from .rating import elo_interval, elo_ratings, likelihood_of_superiority, wilson_interval
 
 Progress = Callable[[str, int, int], None]
@@ -22,7 +25,8 @@ Games = Generator[tuple[int, GameResult], None, None]
 Plays = Callable[[str, str, list[tuple[int, Board]], Callable[[], None]], Games]
 """Plays games of two players from these numbered openings (see `play_games`), and yields each with its number as it
 ends; calls the function every now and then, so that somebody can be told."""
-_SAME = ("board_size", "komi", "rules", "opening_moves", "seed", "visits")  # a match goes on only with these unchanged
+# A match goes on only with these unchanged.
+_SAME = ("board_size", "komi", "rules", "opening_moves", "seed", "visits", "judge")
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class MatchSettings:
     """auto, cpu, cuda, cuda:1, … or mps."""
     timeout: float = 60.0
     """Seconds that a GTP program has for an answer, the time to start included; then it has lost that game."""
+    judge: str = ""
+    """A network (or "shipped"): openings in which it gives somebody more than 75 % are left out; "": none are."""
 
     def __post_init__(self) -> None:
         """ValueError, in one sentence, if a setting is impossible."""
@@ -79,6 +85,11 @@ class Tournament:
         self.pairs = [pair for pair in combinations(players, 2) if not only_first or pair[0] == players[0]]
         self.rows: list[dict[str, Any]] = []
         networks = {text: read_player(text).network for text in players}
+        if settings.judge:
+            judge = newest_network(settings.judge)
+            if not judge.is_file():
+                raise ValueError(f"no network {settings.judge!r} to judge the openings")
+            networks[settings.judge] = str(judge)
         self._about: dict[str, Any] = {
             "players": players, "only_first": only_first,
             "networks": {text: fingerprint(path) for text, path in networks.items() if path},
@@ -108,7 +119,7 @@ class Tournament:
         """What this match has otherwise than the one that is kept; nothing if it can go on."""
         if kept["players"] != self.players[: len(kept["players"])] or kept["only_first"] != self._about["only_first"]:
             return "with other players"
-        for name, value in kept["settings"].items():
+        for name, value in {"judge": "", **kept["settings"]}.items():
             if value != self._about["settings"][name]:
                 return f"{name} was {value}"
         changed = [name for name, value in kept["networks"].items() if value != self._about["networks"][name]]
@@ -146,7 +157,7 @@ class Tournament:
         settings = self.settings
         openings = random_openings(
             settings.games // 2, settings.board_size, settings.komi, settings.opening_moves, settings.seed,
-            settings.rules,
+            settings.rules, self._judge(),
         )  # fmt: skip
         plays = plays or playing_here(settings)
         for one, other in self.pairs:
@@ -156,6 +167,10 @@ class Tournament:
             missing = [(i, openings[i // 2]) for i in range(2 * len(openings)) if i not in done]
             if missing:
                 yield from self._play(plays, one, other, missing, progress, enough)
+
+    def _judge(self) -> Evaluator | None:
+        judge = self.settings.judge
+        return Evaluator(load_network(judge), self.settings.device, average_symmetries=True) if judge else None
 
     def _play(
         self, plays: Plays, one: str, other: str, missing: list[tuple[int, Board]], progress: Progress,

@@ -209,24 +209,6 @@ def test_records_can_be_written_and_read():
         assert game.reason in again.nodes[-1].comment
 
 
-# --- openings ---------------------------------------------------------------------------------------------------------
-
-
-def test_openings_differ_from_each_other_and_are_the_same_for_a_seed():
-    openings = random_openings(40, 9, 7, moves=6, seed=3)
-    assert len({board.board.tobytes() for board in openings}) == 40
-    assert all(board.move_count == 6 and board.komi == 7 for board in openings)
-    assert openings == random_openings(40, 9, 7, moves=6, seed=3)
-    assert openings != random_openings(40, 9, 7, moves=6, seed=4)
-    assert random_openings(1, 9, None, 0, 0, "chinese") == [Board(9, rules="chinese")]
-    assert random_openings(0, 9, 7, 5, 0) == []
-
-
-def test_there_may_not_be_that_many_openings():
-    with pytest.raises(ValueError, match="no 2 different openings of 0 random moves on 9×9: only 1"):
-        random_openings(2, 9, 7, moves=0, seed=1)
-
-
 # --- players ----------------------------------------------------------------------------------------------------------
 
 

@@ -177,6 +177,22 @@ def test_another_match_is_not_gone_on_with(network: str, tmp_path: Path) -> None
         Tournament([*players, f"policy:{network}"], SMALL, tmp_path / "match")
 
 
+def test_a_judge_of_the_openings_belongs_to_the_match(network: str, tmp_path: Path) -> None:
+    judged = replace(SMALL, judge=network)
+    with pytest.raises(ValueError, match="no network 'nowhere' to judge the openings"):
+        Tournament(["random", network], replace(SMALL, judge="nowhere"), tmp_path / "match")
+    play_all(Tournament(["random", network], judged, tmp_path / "match"))
+    play_all(Tournament(["random", network], judged, tmp_path / "match"))  # goes on
+    with pytest.raises(ValueError, match="judge was"):
+        Tournament(["random", network], SMALL, tmp_path / "match")
+    about = tmp_path / "match" / "match.json"
+    kept = json.loads(about.read_text())
+    del kept["settings"]["judge"]  # as those that were kept before there were judges
+    about.write_text(json.dumps(kept))
+    with pytest.raises(ValueError, match="judge was "):
+        Tournament(["random", network], judged, tmp_path / "match")
+
+
 def test_a_record_that_cannot_be_written_leaves_no_half_of_it(
     network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
