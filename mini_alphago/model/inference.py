@@ -69,10 +69,13 @@ class Ready(nn.Module):
         self.register_buffer("scale", torch.from_numpy(scale).view(1, -1, 1, 1).to(dtype))
 
     def forward(self, planes: Tensor, mask: Tensor | None = None) -> tuple[Tensor, ...]:
-        """[B, C, N, N] int8 → policy, value, and score and ownership if the network has them."""
+        """[B, C, N, N] int8 → policy, value, and score and ownership if the network has them, all in float32.
+
+        Half precision is made wide where it was computed: a CPU beside a GPU has the trees to see to.
+        """
         x = planes.to(self.scale.dtype, memory_format=torch.channels_last) * self.scale
         out = self.network.outputs(x, mask)
-        return tuple(part for part in out if part is not None)
+        return tuple(part.float() for part in out if part is not None)
 
 
 class Backend(Protocol):
@@ -86,7 +89,7 @@ class Backend(Protocol):
 
 
 def _as_arrays(parts: tuple[Any, ...]) -> Arrays:
-    arrays = [part.float().cpu().numpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
+    arrays = [part.cpu().numpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
     return arrays[0], arrays[1], *(arrays[2:] if len(arrays) == 4 else (None, None))
 
 
