@@ -1,8 +1,9 @@
 """Strength against minutes of training: `python benchmarks/strength.py 2.1=a.safetensors 4.8=b.safetensors --anchor N`.
 
-Networks of one training, each with the minutes that it had, meet their neighbours and the anchor on paired random
-openings on 9×9; one table of Elo ratings, relative to the anchor, and with `--svg FILE` a picture of it. `--keep FILE`
-keeps the results as they come and goes on with what is there: a picture can be drawn again without a game.
+Networks of one training, each with the minutes that it had, play on paired random openings on 9×9: the last few meet
+the anchor, the others their neighbours. One table of Elo ratings, relative to the anchor, and with `--svg FILE` a
+picture of it. `--keep FILE` keeps the results as they come and goes on with what is there: a picture can be drawn
+again without a game.
 """
 
 import argparse
@@ -22,8 +23,9 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 640, 360, 56, 40
 
 
 def pairs(names: list[str], anchored: int) -> list[tuple[str, str]]:
-    """Each network and the one before it; the last few and the anchor."""
-    return [*zip(names[1:], names, strict=False), *((name, ANCHOR) for name in names[-anchored:])]
+    """The last few and the anchor; of the others, each and the next."""
+    first = max(0, len(names) - anchored)
+    return [*zip(names[1 : first + 1], names, strict=False), *((name, ANCHOR) for name in names[first:])]
 
 
 def play(

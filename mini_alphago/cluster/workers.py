@@ -129,9 +129,8 @@ class RayWorkers:
         if self._saved and journal.path.exists():
             local = LocalWorkers(self._evaluator, self._config, self._folder)
             local.restore(self._saved)
-            games = join_records(
-                local.apply_journal(journal, self._config.games_per_iteration), self._config.board_size
-            )
+            parts, _ = local.apply_journal(journal, self._config.games_per_iteration)
+            games = join_records(parts, self._config.board_size)
             self._arrivals.add(Delivery(0, iteration, len(games.id), to_parcel(games), iteration - 1, 0, 0, 0.0))
             self._saved = local.state()
 

@@ -14,8 +14,14 @@ class Clock:
         """So many of them went there."""
         self._parts[part] = self._parts.get(part, 0.0) + seconds
 
+    def add_earlier(self, seconds: float) -> None:
+        """So many went by before it was made, in a process that was interrupted, for what is kept of its work."""
+        if seconds:
+            self._began -= seconds
+            self.add("before the interruption", seconds)
+
     def total(self) -> float:
-        """Since it was made."""
+        """Since it was made, and what was added to that."""
         return time.perf_counter() - self._began
 
     def parts(self) -> dict[str, float]:

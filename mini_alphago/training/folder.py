@@ -18,6 +18,7 @@ one is made again, in the same way, from the journal.
 import contextlib
 import json
 import os
+import struct
 import time
 import zlib
 from collections.abc import Callable, Iterator
@@ -36,7 +37,8 @@ from .frames import Frames
 from .report import Metrics, read_metrics
 from .self_play import Step
 
-_MARK = b"stp3"  # another one whenever the same steps become other games
+_MARK = b"stp4"  # another one whenever the same steps become other games
+_SECONDS = struct.Struct("<d")
 
 
 class Journal:
@@ -44,16 +46,17 @@ class Journal:
 
     def __init__(self, path: Path, slots: int, points: int) -> None:
         self.path, self._slots, self._points = path, slots, points
-        self._frames = Frames(path, _MARK, slots * (2 + 2 * points + 4 + 1))
+        self._frames = Frames(path, _MARK, slots * (2 + 2 * points + 4 + 1) + _SECONDS.size)
 
-    def read(self) -> Iterator[tuple[int, Step]]:
-        """All whole steps with their numbers; what a crash left behind them is cut off."""
+    def read(self) -> Iterator[tuple[int, Step, float]]:
+        """All whole steps with their numbers and seconds; what a crash left behind them is cut off."""
         for number, payload in self._frames.read():
-            yield number, self._unpack(payload)
+            (seconds,) = _SECONDS.unpack_from(payload, len(payload) - _SECONDS.size)
+            yield number, self._unpack(payload), seconds
 
-    def append(self, number: int, step: Step) -> None:
-        """Write a step; once this returns, not even a kill loses it."""
-        self._frames.append(number, b"".join(array.tobytes() for array in step))
+    def append(self, number: int, step: Step, seconds: float) -> None:
+        """Write a step and what it took to make it; once this returns, not even a kill loses it."""
+        self._frames.append(number, b"".join(array.tobytes() for array in step) + _SECONDS.pack(seconds))
 
     def close(self) -> None:
         """Let go of the file."""

@@ -235,6 +235,7 @@ class Training:
         played = self.workers.play(number, self.config.self_play.simulations_at(self.progress()), progress)
         for part, seconds in played.seconds.items():
             clock.add(part, seconds)
+        clock.add_earlier(played.earlier)
         return played.records, {**game_metrics(played.records), **played.metrics}
 
     def _learn(self, number: int, clock: Clock) -> Metrics:

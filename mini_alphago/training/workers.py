@@ -25,6 +25,7 @@ class Played(NamedTuple):
     records: Records
     metrics: Metrics  # speeds, and whatever else there is to say
     seconds: dict[str, float]  # where the time went
+    earlier: float = 0.0  # seconds that went into these games before the run was interrupted
 
 
 class Workers(Protocol):
@@ -70,16 +71,19 @@ class LocalWorkers:
         parts = Arrivals(self.folder.replay, iteration, wanted).take(iteration)  # from when the run had a cluster
         done = sum(len(part.id) for part in parts)
         journal = self.folder.journal(iteration, self.config)
-        parts += self.apply_journal(journal, wanted - done)
+        kept, earlier = self.apply_journal(journal, wanted - done)
+        parts += kept
         done = sum(len(part.id) for part in parts)
         before, network, began, made = play.evaluations, play.network_seconds, time.perf_counter(), 0
-        known = done
+        known, last = done, began
         try:
             while done < wanted:
                 speed = (play.evaluations - before) / (time.perf_counter() - began)
                 progress(done, speed, parts[-1] if parts else None)
                 step = play.think()
-                journal.append(play.steps, step)
+                now = time.perf_counter()
+                journal.append(play.steps, step, now - last)
+                last = now
                 parts.append(play.apply(step))
                 done += len(parts[-1].id)
                 made += int(step.full.sum())
@@ -91,15 +95,18 @@ class LocalWorkers:
             "positions_per_second": made / seconds, "evals_per_second": (play.evaluations - before) / seconds,
             "games_per_second": (done - known) / seconds,
         }  # fmt: skip
-        return Played(join_records(parts, size), speeds, {"network": waited, "tree": seconds - waited})
+        times = {"network": waited, "tree": seconds - waited}
+        return Played(join_records(parts, size), speeds, times, earlier)
 
-    def apply_journal(self, journal: Journal, wanted: int) -> list[Records]:
-        """Go through the steps of a journal, until so many games have ended; returns these."""
+    def apply_journal(self, journal: Journal, wanted: int) -> tuple[list[Records], float]:
+        """Go through the steps of a journal, until so many games have ended: these, and the seconds it took to play."""
         parts: list[Records] = []
-        for number, step in journal.read():
+        taken = 0.0
+        for number, step, seconds in journal.read():
             if number == self.self_play.steps and sum(len(part.id) for part in parts) < wanted:
                 parts.append(self.self_play.apply(step))
-        return parts
+                taken += seconds
+        return parts, taken
 
     def update(self, network: Network, version: int) -> None:
         """See `Workers`. The evaluator has the network already."""

@@ -124,7 +124,7 @@ def test_games_that_ended_before_there_was_a_cluster_count_as_arrived(tmp_path: 
 
     local = LocalWorkers(evaluator, CONFIG, folder)
     local.restore(to_arrays(saved[0], "play.", UNSIGNED))
-    parts = local.apply_journal(folder.journal(iteration, CONFIG), CONFIG.games_per_iteration)
+    parts, _ = local.apply_journal(folder.journal(iteration, CONFIG), CONFIG.games_per_iteration)
     wanted = [int(i) for part in parts for i in part.id]
     assert wanted
     assert taken_over() == wanted

@@ -84,7 +84,7 @@ def known_games(run: Path, copy: Path) -> Games:
     tensors, info = saved
     play = SelfPlay(None, 5, ENDLESS.self_play, ENDLESS.seed)  # type: ignore[arg-type]
     play.restore(to_arrays(tensors, "play.", unsigned=("games.policy",)))
-    for number, step in RunFolder(copy).journal(info["iteration"] + 1, ENDLESS).read():
+    for number, step, _ in RunFolder(copy).journal(info["iteration"] + 1, ENDLESS).read():
         assert number == play.steps
         found |= games_in(play.apply(step))
     return found
@@ -234,8 +234,8 @@ def full_disk(*_: object) -> int:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def torn_append(journal: Journal, number: int, step: Step) -> None:
-    append(journal, number, step)
+def torn_append(journal: Journal, number: int, step: Step, seconds: float) -> None:
+    append(journal, number, step, seconds)
     if number % 3 == 0:
         os.truncate(journal.path, journal.path.stat().st_size - 9)
         full_disk()

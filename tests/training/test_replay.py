@@ -173,15 +173,16 @@ def _journal(folder):
 def _write(folder, numbers):
     journal = _journal(folder)
     for number in numbers:
-        journal.append(number, _step(number))
+        journal.append(number, _step(number), number / 8)
     journal.close()
     return journal
 
 
 def _assert_holds(journal, numbers):
     found = list(journal.read())
-    assert [number for number, _ in found] == list(numbers)
-    for number, step in found:
+    assert [number for number, _, _ in found] == list(numbers)
+    for number, step, seconds in found:
+        assert seconds == number / 8
         for a, b in zip(step, _step(number), strict=True):
             assert a.dtype == b.dtype
             np.testing.assert_array_equal(a, b)
@@ -202,7 +203,7 @@ def test_a_step_is_on_disk_before_the_next_one(tmp_path):
     """A kill closes nothing and flushes nothing."""
     journal = _journal(tmp_path)
     for number in range(3):
-        journal.append(number, _step(number))
+        journal.append(number, _step(number), number / 8)
         _assert_holds(_journal(tmp_path), range(number + 1))
     journal.close()
 

@@ -137,6 +137,19 @@ def test_games_known_from_the_journal_do_not_count_as_speed(tmp_path: Path) -> N
     assert metrics_of(tmp_path)[0]["games_per_second"] == 0
 
 
+def test_time_that_went_into_games_of_the_journal_counts(tmp_path: Path) -> None:
+    """Or a run of many short sessions would seem to have taken less time than one without a break."""
+    train_until(CONFIG, tmp_path, StopAt(phase="training", call=1))
+    journal = RunFolder(tmp_path).journal(1, CONFIG)
+    taken = sum(seconds for _, _, seconds in journal.read())
+    assert taken > 0
+    train_until(CONFIG, tmp_path, StopAt(iteration=1))
+    line = metrics_of(tmp_path)[0]
+    assert line["time"]["before the interruption"] == pytest.approx(taken)
+    assert line["seconds"] == pytest.approx(sum(line["time"].values()), abs=0.01)
+    assert line["minutes"] == pytest.approx(line["seconds"] / 60, abs=1e-3)
+
+
 def test_limits_can_change_but_the_network_and_the_games_cannot(tmp_path: Path) -> None:
     train_until(CONFIG, tmp_path, StopAt(iteration=1))
     before = contents(tmp_path)
