@@ -126,7 +126,7 @@ function Opponent({ choices, change, levels, models }) {
       {level?.about && <p class="about">{level.about}</p>}
       {strange && (
         <p class="about">
-          {`This network has learned on ${model.sizes.map((n) => `${n}×${n}`).join(", ")}; on another board it plays weakly.`}
+          {`This network has learned on ${model.sizes.map((n) => `${n}×${n}`).join(", ")}; on another board it knows less.`}
         </p>
       )}
     </>
