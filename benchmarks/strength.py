@@ -9,6 +9,7 @@ again without a game.
 import argparse
 import json
 import re
+from html import escape
 from pathlib import Path
 
 from rich.console import Console
@@ -53,7 +54,7 @@ def play(
     return results
 
 
-def picture(ratings: dict[str, Rating]) -> str:
+def picture(ratings: dict[str, Rating], name: str) -> str:
     """Minutes to the right, Elo upwards, with its error; the anchor is the dashed line."""
     points = [(float(name), rating) for name, rating in ratings.items() if name != ANCHOR]
     low = min(0.0, *(rating.elo - rating.error for _, rating in points)) - 50
@@ -68,6 +69,8 @@ def picture(ratings: dict[str, Rating]) -> str:
 
     parts = [f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>']
     parts.append(f'<path d="M{LEFT} {y(0):.1f}H{WIDTH - 10}" stroke="#999" stroke-dasharray="5 4"/>')
+    parts.append(f'<text x="{WIDTH - 10}" y="{y(0) + 18:.1f}" text-anchor="end" fill="#777">{escape(name)}</text>')
+    parts.append(f'<text x="{LEFT + 6}" y="20" fill="#777">Elo</text>')
     for elo in range(-3000, 3001, 200):
         if low < elo < high:
             parts.append(f'<text x="{LEFT - 8}" y="{y(elo) + 4:.1f}" text-anchor="end">{elo:+d}</text>')
@@ -89,6 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("networks", nargs="+", metavar="MINUTES=PATH", help="in order")
     parser.add_argument("--anchor", required=True, help="what the ratings are relative to: a network, gnugo:10, …")
+    parser.add_argument("--name", help="what table and picture call it; by default as it was given")
     parser.add_argument("--anchored", type=int, default=4, help="so many of the last networks meet the anchor")
     parser.add_argument("--games", type=int, default=400, help="of each pair")
     parser.add_argument("--visits", type=int, default=100, help="a move, of all networks")
@@ -102,12 +106,13 @@ def main() -> None:
     players[ANCHOR] = arguments.anchor
     results = play(chosen, players, arguments.games, arguments.visits, arguments.keep)
     ratings = elo_ratings(results, ANCHOR)
-    table = Table("minutes", f"Elo ({arguments.anchor} = 0)", "± (95 %)")
+    anchor = arguments.name or arguments.anchor
+    table = Table("minutes", f"Elo ({anchor} = 0)", "± (95 %)")
     for name in players:
         table.add_row(name, f"{ratings[name].elo:+.0f}", f"{ratings[name].error:.0f}")
     Console().print(table)
     if arguments.svg:
-        arguments.svg.write_text(picture({name: ratings[name] for name in players}))
+        arguments.svg.write_text(picture({name: ratings[name] for name in players}, anchor))
 
 
 if __name__ == "__main__":
