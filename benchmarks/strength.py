@@ -54,7 +54,7 @@ def play(
     return results
 
 
-def picture(ratings: dict[str, Rating], name: str) -> str:
+def picture(ratings: dict[str, Rating], anchor: str) -> str:
     """Minutes to the right, Elo upwards, with its error; the anchor is the dashed line."""
     points = [(float(name), rating) for name, rating in ratings.items() if name != ANCHOR]
     low = min(0.0, *(rating.elo - rating.error for _, rating in points)) - 50
@@ -69,7 +69,7 @@ def picture(ratings: dict[str, Rating], name: str) -> str:
 
     parts = [f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>']
     parts.append(f'<path d="M{LEFT} {y(0):.1f}H{WIDTH - 10}" stroke="#999" stroke-dasharray="5 4"/>')
-    parts.append(f'<text x="{WIDTH - 10}" y="{y(0) + 18:.1f}" text-anchor="end" fill="#777">{escape(name)}</text>')
+    parts.append(f'<text x="{WIDTH - 10}" y="{y(0) + 18:.1f}" text-anchor="end" fill="#777">{escape(anchor)}</text>')
     parts.append(f'<text x="{LEFT + 6}" y="20" fill="#777">Elo</text>')
     for elo in range(-3000, 3001, 200):
         if low < elo < high:

@@ -168,6 +168,7 @@ def gtp(
     """
     from .engine import Engine, EngineSettings, serve
     from .engine.late import LateEvaluator
+    from .model import read_description
 
     if visits is None and time is None:
         visits = EngineSettings.visits
@@ -175,7 +176,7 @@ def gtp(
         visits=visits, seconds=time, ponder=ponder, resign_below=resign_below, cleanup=cleanup,
         friendly_pass=friendly_pass,
     )  # fmt: skip
-    size = _board_size(model)
+    size = max(read_description(model).board_sizes, default=19)  # a board that the network knows
     late = LateEvaluator(lambda: _evaluator(model, device, precision))
     engine = Engine(late, settings, size)
     engine.new_game(size, rules=rules)
@@ -269,9 +270,7 @@ def match(
     komi: Komi = 7.0,
     rules: Annotated[str, arg(metavar="NAME", help="The rule set.")] = "cgos",
     opening_moves: Annotated[int, arg(metavar="N", help="Random moves before each pair of games.")] = 2,
-    judge: Annotated[
-        str, arg(metavar="PATH", help="A network, or shipped: openings where one side has over 75 % are left out.")
-    ] = "",
+    judge: Annotated[str, arg(metavar="PATH", help="A network, or shipped: it leaves out decided openings.")] = "",
     seed: Annotated[int, arg(metavar="N", help="Of openings and players.")] = 1,
     sprt: Annotated[
         tuple[float, float] | None, arg(metavar="ELO0 ELO1", help="Of two players: stop when one of them is clear.")
@@ -288,9 +287,8 @@ def match(
     from .arena.tournament import MatchSettings
     from .cluster.match import games_on
 
-    settings = MatchSettings(
-        games, at_once, visits, board_size, komi, rules, opening_moves, seed, device, timeout, judge
-    )
+    opening = (board_size, komi, rules, opening_moves, seed)
+    settings = MatchSettings(games, at_once, visits, *opening, device, timeout, judge)
     with games_on(ray, settings) as plays:
         play(list(players), settings, results, sprt, plays)
 
@@ -326,13 +324,6 @@ def _evaluator(model: str, device: str, precision: str) -> "Evaluator":
     from .model import Evaluator, load_network
 
     return Evaluator(load_network(model), device, precision)
-
-
-def _board_size(model: str) -> int:
-    """A board that the network of that path knows."""
-    from .model import read_description
-
-    return max(read_description(model).board_sizes, default=19)
 
 
 def train() -> None:

@@ -23,7 +23,7 @@ def random_openings(
     """`count` different positions after so many random moves, none of them a pass or into one's own eye.
 
     judge: positions that it takes for decided are left out; of a pair of games from one of those, colours swapped, each
-    side wins one, whoever they are. The same arguments give the same positions. ValueError if there are not that many.
+    side tends to win one, whoever they are. The same arguments give the same positions. ValueError: too few of them.
     """
     rng = np.random.default_rng(seed)
     openings: dict[bytes, Board] = {}
