@@ -17,7 +17,7 @@ class Roots(NamedTuple):
     best: np.ndarray  # [games] int32: the move to play; -1 if there is none
     visits: np.ndarray  # [games, A] int32
     policy: np.ndarray  # [games, A] float32: what to learn; Gumbel's improved policy, or the shares of (pruned) visits
-    value: np.ndarray  # [games] float32: mean over the root's own evaluation and all visits
+    value: np.ndarray  # [games] float32: see `summarize_game`
     score: np.ndarray  # [games] float32: points, likewise
 
 
@@ -75,7 +75,11 @@ def pruned_visits(trees: Trees, g: int, options: Options, out: Any) -> None:
 
 @kernel
 def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: Any) -> None:
-    """Fill row `g` of `roots`."""
+    """Fill row `g` of `roots`.
+
+    Value and score are the mean over all visits and the root's own evaluation. Gumbel gives many visits to moves that
+    lose the race, so there each move counts by its share in the improved policy instead.
+    """
     roots.best[g] = -1
     roots.visits[g] = 0
     roots.policy[g] = 0
@@ -87,7 +91,7 @@ def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: A
         improved_policy(trees, g, index(0), options, work)
     else:
         pruned_visits(trees, g, options, work)
-    norm, value, points, total = 0.0, np.float64(root.value), np.float64(root.score), 0
+    norm, mass, value, points, total = 0.0, 0.0, 0.0, 0.0, 0
     best, best_visits, best_second = -1, -1, -np.inf
     for i in range(count):
         e = first + i
@@ -95,15 +99,18 @@ def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: A
         norm += work[i]
         if n > 0:
             total += n
-            value += trees.edges[g, e].value_sum
-            points += trees.edges[g, e].score_sum
+            weight = work[i] / n if options.gumbel else 1.0  # of one visit
+            mass += weight * n
+            value += weight * trees.edges[g, e].value_sum
+            points += weight * trees.edges[g, e].score_sum
         second = np.float64(trees.prior[g, e])
         if options.gumbel:
             second = np.log(max(work[i], 1e-300)) + trees.gumbel[g, trees.move[g, e]]
         if n > best_visits or (n == best_visits and _comes_first(trees, g, second, best_second, e, best)):
             best, best_visits, best_second = e, n, second
-    roots.value[g] = value / (1 + total)
-    roots.score[g] = points / (1 + total)
+    scale = total / mass if mass > 0 else 0.0
+    roots.value[g] = (root.value + scale * value) / (1 + total)
+    roots.score[g] = (root.score + scale * points) / (1 + total)
     for i in range(count):
         move = trees.move[g, first + i]
         roots.visits[g, move] = trees.edges[g, first + i].visits

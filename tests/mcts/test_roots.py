@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from mini_alphago.game.state import BLACK
 from mini_alphago.mcts import Search, SearchSettings
 
-from .evaluators import Hashed
+from .evaluators import Hashed, Uniform
 from .invariants import check_tree, random_board
 
 GAMES = 12
@@ -38,13 +39,31 @@ def test_summary(method, settings):
         assert roots.visits[g].sum() == 40
         assert roots.policy[g].sum() == pytest.approx(1, abs=1e-5)
         own = search.trees.nodes[g, 0]
-        total = float(own["value"]) + sum(move.visits * move.value for move in moves)
-        assert roots.value[g] == pytest.approx(total / 41, abs=1e-5)
-        total = float(own["score"]) + sum(move.visits * move.score for move in moves)
-        assert roots.score[g] == pytest.approx(total / 41, abs=1e-4)
+        visited = roots.visits[g, flat] > 0
+        weights = np.where(visited, roots.policy[g, flat] if method == "gumbel" else roots.visits[g, flat], 0)
+        for name, found in (("value", roots.value[g]), ("score", roots.score[g])):
+            mean = np.average([getattr(move, name) for move in moves], weights=weights)
+            assert found == pytest.approx((float(own[name]) + 40 * mean) / 41, abs=1e-4)
         if method == "puct":
             wanted = search.pruned_visits(g)
             np.testing.assert_allclose(roots.policy[g], wanted / wanted.sum(), atol=1e-6)
+
+
+def test_moves_that_lost_the_race_do_not_darken_the_value():
+    """One move wins for Black, all others lose: Gumbel visits many of them, and knows all the same that Black wins."""
+
+    class OneGoodMove(Uniform):
+        def evaluate(self, states):
+            good = np.where(states.color[:, 12] == BLACK, 0.9, -0.9) * (states.info["move_count"] > 0)
+            value = np.where(states.info["to_move"] == BLACK, good, -good).astype(np.float32)
+            return super().evaluate(states)._replace(value=value)
+
+    search = Search(OneGoodMove(), 1, 5, SearchSettings(method="gumbel", considered=26), seed=1)
+    search.run(64, noise=True)
+    roots = search.summary()
+    assert roots.best[0] == 12
+    assert roots.visits[0, 12] < 32
+    assert roots.value[0] > 0.85
 
 
 def test_before_any_search():
