@@ -213,6 +213,8 @@ class LearningSettings:
     """Weight of the policy's error for the opponent's reply, by a head that is there for learning only; 0: none."""
     search_value: float = 0.25
     """Share of the search's value in the value to learn; the rest is the result of the game."""
+    value_horizon: float = 0.0
+    """That value is an average over the searches of this move and the next ones, so many moves later in the mean."""
     precision: Literal["auto", "f32", "bf16"] = "auto"
     """`auto` computes in bf16 where the hardware is faster in it."""
     processes: int = 1
@@ -225,6 +227,7 @@ class LearningSettings:
             "batch_size": (2, 65536), "uses": (0.01, 100.0), "learning_rate": (0.0, 10.0), "warmup_steps": (0, 10**6),
             "weight_decay": (0.0, 10.0), "clip": (0.0, 1e6), "ema": (0.0, 0.99999), "value_weight": (0.0, 100.0),
             "score_weight": (0.0, 100.0), "ownership_weight": (0.0, 100.0), "search_value": (0.0, 1.0),
+            "value_horizon": (0.0, 1000.0),
             "reply_weight": (0.0, 100.0), "processes": (0, 64),
         })  # fmt: skip
         if self.processes and self.batch_size % self.processes:

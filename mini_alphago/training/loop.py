@@ -252,7 +252,9 @@ class Training:
         found: list[dict[str, torch.Tensor]] = []
         for i in range(steps):
             self._check_stop()
-            batch = self.samples.make(records, game[rows[i]], at[rows[i]], views[i], settings.search_value)
+            batch = self.samples.make(
+                records, game[rows[i]], at[rows[i]], views[i], settings.search_value, settings.value_horizon
+            )
             self.trainer.set_progress(self.progress())
             found.append(self.trainer.step(batch))
             self.display.phase("training", i + 1, steps)

@@ -74,6 +74,21 @@ def _turn_ownership(stored: Any, game: Any, sign: Any, views: Any, sources: Any,
             out[b, point] = owner[source[point]] * sign[b]
 
 
+@parallel_kernel
+def _look_ahead(stored: Any, first: Any, last: Any, result: Any, keep: float, out: Any) -> None:
+    """The values of the searches from row `first[b]` to `last[b]` of `stored` ([positions] float32), averaged.
+
+    All for the player to move in the first one, players taking turns. Each counts `keep` times as much as the one
+    before; the result ([B] float32, for the same player) takes the place of all that would come after the last.
+    """
+    for b in prange(len(out)):
+        total, weight, sign = 0.0, 1.0 - keep, 1.0
+        for row in range(first[b], last[b] + 1):
+            total += weight * sign * stored[row]
+            weight, sign = weight * keep, -sign
+        out[b] = total + result[b] * weight / (1.0 - keep)
+
+
 class SampleMaker:
     """Makes batches of one size from records; holds the memory for them.
 
@@ -95,11 +110,18 @@ class SampleMaker:
         return torch.empty(shape, dtype=dtype, pin_memory=self._pinned)
 
     def make(
-        self, records: Records, game: np.ndarray, at: np.ndarray, views: np.ndarray, search_value: float = 0.0
+        self,
+        records: Records,
+        game: np.ndarray,
+        at: np.ndarray,
+        views: np.ndarray,
+        search_value: float = 0.0,
+        horizon: float = 0.0,
     ) -> Batch:
         """A batch: position `at[b]` of game `game[b]`, turned by symmetry `views[b]`; all [batch_size] int64.
 
-        search_value: the share of the search's value in the value to learn.
+        search_value: the share of the search's value in the value to learn. horizon: how many moves later that search
+        was, on average; see `LearningSettings.value_horizon`.
         """
         size, rows = self.size, records.first[game] + at
         views, sources = np.ascontiguousarray(views), symmetry.inverse_table(size)
@@ -109,12 +131,15 @@ class SampleMaker:
         planes = self._empty(len(game), self.encoding.planes, size, size, dtype=torch.int8)
         _turn_all(self._planes, self.encoding.drawn, views, sources, planes.flatten(2).numpy())
         sign = np.where(self._games.info["to_move"] == BLACK, 1, -1).astype(np.float32)
-        last = at + 1 >= records.length[game]
+        end = records.first[game] + records.length[game] - 1
+        last = rows >= end
         after = np.where(last, rows, rows + 1)
         ownership = self._empty(len(game), size * size)
         _turn_ownership(records.ownership, game, sign, views, sources, ownership.numpy())
         result = np.sign(records.score[game]) * sign
-        value = (1 - search_value) * result + search_value * records.value[rows]
+        searched = np.empty_like(result)
+        _look_ahead(records.value, rows, end, result, horizon / (1 + horizon), searched)
+        value = (1 - search_value) * result + search_value * searched
         replied = ~last & (records.full[after] > 0)
         return Batch(
             planes,

@@ -201,6 +201,7 @@ def test_unknown_and_unreadable(text, said):
         ("learning", "warmup_steps", ["-1", "1.5", "true"]),
         ("learning", "ema", ["-0.1", "1", "true"]),
         ("learning", "search_value", ["-0.1", "1.1", "true"]),
+        ("learning", "value_horizon", ["-0.1", "1001", "true"]),
         ("learning", "precision", ["'f16'", "32"]),
         ("learning", "processes", ["-1", "65", "true", "2.0", "3"]),  # 3 cannot share 256 positions
         ("measure", "every", ["-1", "true", "2.0"]),

@@ -67,7 +67,7 @@ def test_it_goes_on_from_its_state():
 def test_groups_of_games(groups):
     evaluator = Evaluator(KataGoNetwork(2, 32), "cuda")
     play = SelfPlay(evaluator, 5, SelfPlaySettings(games=48, groups=groups, simulations=8), seed=1, staggered=True)
-    records = join_records([play.apply(play.think()) for _ in range(40)], 5)
+    records = join_records([play.apply(play.think()) for _ in range(40 * groups)], 5)
     assert len(records.id) > 48
     for g in range(len(records.id)):
         assert record_board(records, g, "cgos").move_count == records.length[g]

@@ -38,10 +38,10 @@ def _all_positions(records):
     return (np.array(column) for column in zip(*pairs, strict=True))
 
 
-def _make(records, game, at, views=0, encoding="katago", rules="cgos", search_value=0.0, size=SIZE):
+def _make(records, game, at, views=0, encoding="katago", rules="cgos", search_value=0.0, horizon=0.0, size=SIZE):
     game, at = np.asarray(game, np.int64), np.asarray(at, np.int64)
     maker = SampleMaker(ENCODINGS[encoding], size, rules, len(game), 200)
-    return maker.make(records, game, at, np.broadcast_to(np.int64(views), len(game)), search_value)
+    return maker.make(records, game, at, np.broadcast_to(np.int64(views), len(game)), search_value, horizon)
 
 
 # --- planes -----------------------------------------------------------------------------------------------------------
@@ -132,6 +132,18 @@ def test_targets_by_hand():
     searched = _make(records, [0, 0, 0], [0, 1, 2], search_value=1.0)
     assert searched.value.tolist() == [0.5, -0.25, 0]
     assert {part.dtype for part in plain[1:]} == {torch.float32}
+
+
+def test_values_of_later_searches_by_hand():
+    """With a horizon of one move each search counts half as much as the one before, the result all that is left."""
+    records = one_game([12, 3, 25], komi=0.5, score=3.5, ending=PASSES)
+    records = records._replace(value=np.array([0.5, -0.25, 0.0], np.float32))
+    batch = _make(records, [0, 0, 0], [0, 1, 2], search_value=1.0, horizon=1.0)
+    assert batch.value.tolist() == [0.25 + 0.25 * 0.25 + 0 + 0.125, 0.5 * -0.25 + 0 - 0.25, 0.5]
+    half = _make(records, [0], [2], search_value=0.5, horizon=1.0)
+    assert half.value.tolist() == [0.75]
+    far = _make(records, [0, 0, 0], [0, 1, 2], search_value=1.0, horizon=1000.0)
+    np.testing.assert_allclose(far.value, [1, -1, 1], atol=0.01)
 
 
 def test_targets_when_white_wins_and_when_nobody_does():
