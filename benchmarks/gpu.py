@@ -1,8 +1,8 @@
 """How fast training is on one GPU: `python benchmarks/gpu.py` (needs CUDA, and takes about four minutes).
 
-For each network, in one run: what it does alone, batch after batch of the size that self-play asks; self-play with
-Gumbel and with PUCT, as a share of that, where its time goes, and how busy the GPU is meanwhile; training steps, with
-their batches made and on the GPU alone.
+For each network, in one run: what it does alone, batch after batch of the size that self-play asks, one by one and as
+many at once as there are groups of games; self-play with Gumbel and with PUCT, as a share of the latter, where its time
+goes, and how busy the GPU is meanwhile; training steps, with their batches made and on the GPU alone.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from rich.table import Table
 
 from mini_alphago.model import Evaluator, Network, load_network
 from mini_alphago.model.inference import CudaGraphBackend
+from mini_alphago.threads import set_threads
 from mini_alphago.training import SelfPlay, SelfPlaySettings, Trainer
 from mini_alphago.training.config import LearningSettings
 from mini_alphago.training.samples import SampleMaker, usable
@@ -48,17 +49,20 @@ def watched_gpu() -> Iterator[list[float]]:
         seen += [float(line) for line in out.split() if line.replace(".", "").isdigit()]
 
 
-def raw_rate(evaluator: Evaluator, batch: int, size: int) -> float:
-    """Evaluations a second of the network alone: graphs one after the other, copies in and out included."""
+def raw_rate(evaluator: Evaluator, batch: int, size: int, lanes: int) -> float:
+    """Evaluations a second of the network alone, copies in and out included.
+
+    lanes: so many questions are on their way at the same time, as those of so many groups of games.
+    """
     backend = evaluator._backend
     assert isinstance(backend, CudaGraphBackend)
-    captured = backend._graph((batch, evaluator.encoding.planes, size, size), 0)
+    graphs = [backend._graph((batch, evaluator.encoding.planes, size, size), lane) for lane in range(lanes)]
     rates = []
     for _ in range(5):
         torch.cuda.synchronize()
         start, rounds = time.perf_counter(), max(10, 200_000 // batch)
-        for _ in range(rounds):
-            captured.graph.replay()
+        for i in range(rounds):
+            backend._launch(graphs[i % lanes])
         torch.cuda.synchronize()
         rates.append(rounds * batch / (time.perf_counter() - start))
     return statistics.median(rates)
@@ -129,12 +133,11 @@ def case(console: Console, name: str, size: int, group: int, groups: int, second
     name = f"b{network.config.blocks}c{network.config.channels}"
     began = time.perf_counter()
     evaluator = Evaluator(network, "cuda", compiled=True)
-    raw = raw_rate(evaluator, group, size)
+    one, raw = raw_rate(evaluator, group, size, 1), raw_rate(evaluator, group, size, groups)
     title = f"{name} on {size}×{size}, 32 simulations, {groups} groups of {group} games, {evaluator.precision}"
     table = Table("", "", title=title, title_justify="left")
-    table.add_row(
-        "network alone", f"{raw:,.0f} evals/s, batch {group} (ready after {time.perf_counter() - began:.0f} s)"
-    )
+    table.add_row("network alone", f"{raw:,.0f} evals/s, batch {group}, {groups} at once; {one:,.0f} one by one")
+    table.add_row("", f"ready after {time.perf_counter() - began:.0f} s")
     for method in ("gumbel", "puct"):
         settings = SelfPlaySettings(games=groups * group, groups=groups, method=method, fpu_reduction=0.2)  # type: ignore[arg-type]
         play = SelfPlay(evaluator, size, settings, staggered=True)
@@ -148,11 +151,13 @@ def main() -> None:
     parser.add_argument("--cases", nargs="*", type=int, default=[0, 1, 2], help="which of the three")
     parser.add_argument("--groups", type=int, default=2, help="of games, which take turns")
     parser.add_argument("--network", default="", metavar="PATH", help="a trained one in place of random weights")
+    parser.add_argument("--threads", type=int, help="of the trees; by default one for each core")
     parser.add_argument("--seconds", type=float, default=12.0, help="of each self-play")
     arguments = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("there is no CUDA device here")
     console = Console(width=110)
+    set_threads(arguments.threads)
     console.print(f"{torch.cuda.get_device_name()}, {torch.get_num_threads()} threads")
     for i in arguments.cases:
         case(console, *CASES[i], arguments.groups, arguments.seconds, arguments.network)

@@ -189,11 +189,16 @@ class CudaGraphBackend:
         return self._graphs[key]
 
     def _launch(self, captured: "_Captured") -> None:
-        with torch.cuda.device(self._device):
+        with torch.cuda.device(self._device), torch.cuda.stream(captured.stream):
+            captured.stream.wait_stream(torch.cuda.default_stream(self._device))  # where weights are written
             captured.graph.replay()
-            captured.done.record(torch.cuda.current_stream(self._device))
+            captured.done.record(captured.stream)
 
     def _capture(self, shape: tuple[int, ...]) -> "_Captured":
+        """Each graph has a stream of its own, so that one's copies go on while another computes.
+
+        It is captured on that stream too: libraries keep room to work for each stream, which two must not share.
+        """
         inputs = torch.zeros(shape, dtype=torch.int8).pin_memory()
         on_device = torch.zeros(shape, dtype=torch.int8, device=self._device)
         stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
@@ -204,11 +209,11 @@ class CudaGraphBackend:
         torch.cuda.current_stream(self._device).wait_stream(stream)
         outputs = tuple(torch.empty_like(part, device="cpu").pin_memory() for part in parts)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        with torch.cuda.graph(graph, stream=stream):
             on_device.copy_(inputs, non_blocking=True)
             for target, part in zip(outputs, _with_flag(self._ready(on_device)), strict=True):
                 target.copy_(part, non_blocking=True)
-        return _Captured(graph, inputs, on_device, outputs, torch.cuda.Event())  # type: ignore[no-untyped-call]
+        return _Captured(graph, stream, inputs, on_device, outputs, torch.cuda.Event())  # type: ignore[no-untyped-call]
 
 
 def _with_flag(parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -220,6 +225,7 @@ class _Captured(NamedTuple):
     """A graph and all memory that it knows by address only: what nobody holds would be given to somebody else."""
 
     graph: torch.cuda.CUDAGraph
+    stream: torch.cuda.Stream
     inputs: Tensor  # pinned, on the host
     on_device: Tensor
     outputs: tuple[Tensor, ...]  # pinned, on the host; the last says whether the others are finite
