@@ -6,6 +6,7 @@ goes, and how busy the GPU is meanwhile; training steps, with their batches made
 """
 
 import argparse
+import itertools
 import statistics
 import subprocess
 import time
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 from network import make_network
+from numba import get_num_threads
 from rich.console import Console
 from rich.table import Table
 
@@ -71,6 +73,7 @@ def raw_rate(evaluator: Evaluator, batch: int, size: int, lanes: int) -> float:
 def self_play(table: Table, play: SelfPlay, raw: float, seconds: float) -> None:
     """Play for a while, and say how fast it was."""
     name = "Gumbel" if play.settings.method == "gumbel" else "PUCT"
+    name += f", {get_num_threads()} threads"
     for _ in range(3 * len(play.searches)):
         play.apply(play.think())
     evals, waited, positions, games = play.evaluations, play.network_seconds, 0, 0
@@ -128,8 +131,9 @@ def training(table: Table, network: Network, play: SelfPlay, size: int, batch_si
     table.add_row("training", text)
 
 
-def case(console: Console, name: str, size: int, group: int, groups: int, seconds: float, path: str) -> None:
-    network = load_network(path) if path else make_network(name)
+def case(console: Console, name: str, size: int, group: int, arguments: argparse.Namespace) -> None:
+    groups = arguments.groups
+    network = load_network(arguments.network) if arguments.network else make_network(name)
     name = f"b{network.config.blocks}c{network.config.channels}"
     began = time.perf_counter()
     evaluator = Evaluator(network, "cuda", compiled=True)
@@ -138,10 +142,11 @@ def case(console: Console, name: str, size: int, group: int, groups: int, second
     table = Table("", "", title=title, title_justify="left")
     table.add_row("network alone", f"{raw:,.0f} evals/s, batch {group}, {groups} at once; {one:,.0f} one by one")
     table.add_row("", f"ready after {time.perf_counter() - began:.0f} s")
-    for method in ("gumbel", "puct"):
+    for threads, method in itertools.product(arguments.threads or [None], ("gumbel", "puct")):
+        set_threads(threads)
         settings = SelfPlaySettings(games=groups * group, groups=groups, method=method, fpu_reduction=0.2)  # type: ignore[arg-type]
         play = SelfPlay(evaluator, size, settings, staggered=True)
-        self_play(table, play, raw, seconds)
+        self_play(table, play, raw, arguments.seconds)
     training(table, make_network(name).cuda(), play, size, 2048 if size < 13 else 512)
     console.print(table)
 
@@ -151,16 +156,17 @@ def main() -> None:
     parser.add_argument("--cases", nargs="*", type=int, default=[0, 1, 2], help="which of the three")
     parser.add_argument("--groups", type=int, default=2, help="of games, which take turns")
     parser.add_argument("--network", default="", metavar="PATH", help="a trained one in place of random weights")
-    parser.add_argument("--threads", type=int, help="of the trees; by default one for each core")
+    parser.add_argument(
+        "--threads", nargs="+", type=int, metavar="N", help="of the trees, one after the other; all cores"
+    )
     parser.add_argument("--seconds", type=float, default=12.0, help="of each self-play")
     arguments = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("there is no CUDA device here")
     console = Console(width=110)
-    set_threads(arguments.threads)
-    console.print(f"{torch.cuda.get_device_name()}, {torch.get_num_threads()} threads")
+    console.print(f"{torch.cuda.get_device_name()}, {set_threads()} cores")
     for i in arguments.cases:
-        case(console, *CASES[i], arguments.groups, arguments.seconds, arguments.network)
+        case(console, *CASES[i], arguments)
 
 
 if __name__ == "__main__":
