@@ -108,9 +108,10 @@ def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: A
             second = np.log(max(work[i], 1e-300)) + trees.gumbel[g, trees.move[g, e]]
         if n > best_visits or (n == best_visits and _comes_first(trees, g, second, best_second, e, best)):
             best, best_visits, best_second = e, n, second
-    scale = total / mass if mass > 0 else 0.0
-    roots.value[g] = (root.value + scale * value) / (1 + total)
-    roots.score[g] = (root.score + scale * points) / (1 + total)
+    seen = total / (1.0 + total) if mass > 0 else 0.0
+    mass = max(mass, 1e-300)
+    roots.value[g] = (1 - seen) * root.value + seen * value / mass
+    roots.score[g] = (1 - seen) * root.score + seen * points / mass
     for i in range(count):
         move = trees.move[g, first + i]
         roots.visits[g, move] = trees.edges[g, first + i].visits
