@@ -35,3 +35,9 @@ def open_atomically(path: str | os.PathLike[str], durable: bool = True) -> Itera
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the temporary files that killed processes left in a folder; only where nobody else writes now."""
+    for path in folder.glob(".*.????????"):  # as mkstemp names them
+        path.unlink()

@@ -31,7 +31,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from ..files import write_atomically
+from ..files import remove_abandoned, write_atomically
 from .config import TrainingConfig, from_toml, to_toml
 from .frames import Frames
 from .report import Metrics, read_metrics
@@ -91,11 +91,14 @@ class RunFolder:
     @contextlib.contextmanager
     def open(self) -> Iterator["RunFolder"]:
         """Have the folder for oneself. ValueError if another process has it."""
-        for folder in (self.path, self.checkpoints, self.replay, self.games):
+        folders = (self.path, self.checkpoints, self.replay, self.games)
+        for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
         with (self.path / "lock").open("ab") as lock:
             if not _try_lock(lock) and not _try_lock(lock, again_after=0.1):  # somebody may only have looked
                 raise ValueError(f"{self.path} is in use: another training process works on it")
+            for folder in folders:
+                remove_abandoned(folder)
             yield self
 
     def in_use(self) -> bool:
@@ -181,9 +184,6 @@ class RunFolder:
                 self.checkpoint(i).unlink()
         for path in (*self.replay.glob("*.journal"), *self.replay.glob("*.arrived")):
             if path.stem.isdigit() and int(path.stem) <= iteration:
-                path.unlink()
-        for folder in (self.checkpoints, self.replay, self.games):
-            for path in folder.glob(".*"):  # temporary files of a process that was killed
                 path.unlink()
 
     # --- metrics ----------------------------------------------------------------------------------------------------
