@@ -80,6 +80,8 @@ class SelfPlaySettings:
     """Share of the moves searched in full, where there are fast ones."""
     considered: int = 16
     """Gumbel: how many moves enter the race."""
+    c_scale: float = 1.0
+    """Gumbel: how much the values that a search finds count beside the network's own policy."""
     c_puct: float = 1.5
     """PUCT: how much it explores."""
     fpu_reduction: float | None = None
@@ -153,6 +155,7 @@ class SelfPlaySettings:
         return SearchSettings(
             method=self.method,
             considered=self.considered,
+            c_scale=self.c_scale,
             c_puct=self.c_puct,
             fpu_reduction=self.fpu_reduction,
             forced_playouts=self.forced_playouts,
@@ -211,6 +214,8 @@ class LearningSettings:
     """Weight of the final ownership's squared error, likewise."""
     reply_weight: float = 0.0
     """Weight of the policy's error for the opponent's reply, by a head that is there for learning only; 0: none."""
+    soft_weight: float = 0.0
+    """Weight of the policy's error for the target to the power ¼, again by a head for learning only; 8 in KataGo."""
     search_value: float = 0.25
     """Share of the search's value in the value to learn; the rest is the result of the game."""
     value_horizon: float = 0.0
@@ -228,7 +233,7 @@ class LearningSettings:
             "weight_decay": (0.0, 10.0), "clip": (0.0, 1e6), "ema": (0.0, 0.99999), "value_weight": (0.0, 100.0),
             "score_weight": (0.0, 100.0), "ownership_weight": (0.0, 100.0), "search_value": (0.0, 1.0),
             "value_horizon": (0.0, 1000.0),
-            "reply_weight": (0.0, 100.0), "processes": (0, 64),
+            "reply_weight": (0.0, 100.0), "soft_weight": (0.0, 100.0), "processes": (0, 64),
         })  # fmt: skip
         if self.processes and self.batch_size % self.processes:
             raise ValueError(f"batch_size is {self.batch_size}: {self.processes} processes cannot share it evenly")

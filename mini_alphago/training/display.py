@@ -24,7 +24,7 @@ TIME_BAR_WIDTH = 32
 RECENT = 20  # iterations from which the time that is left is estimated
 PART_STYLES = ("blue", "yellow", "green", "magenta", "cyan", "red", "white")
 LOSSES = {"policy_loss": "policy", "value_loss": "value", "score_loss": "score"}
-LOSSES |= {"ownership_loss": "ownership", "reply_loss": "reply"}
+LOSSES |= {"ownership_loss": "ownership", "reply_loss": "reply", "soft_loss": "softened"}
 
 
 class Display:

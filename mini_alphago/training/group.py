@@ -149,9 +149,8 @@ class SharedTrainer(Trainer):
     def __init__(self, network: Network, learning_rate: float, settings: LearningSettings) -> None:
         super().__init__(network, learning_rate, settings)
         self._graphed = None
-        for module in (network, self.reply_head):
-            if module is not None:
-                _share_norms(module)
+        _share_norms(network)
+        _share_norms(self.extra_heads)
 
     def _count(self, known: Tensor) -> Tensor:
         return total(known.sum()).clamp(min=1) / dist.get_world_size()

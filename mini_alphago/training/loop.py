@@ -40,7 +40,7 @@ _FIXED = (
     "board_size", "seed", "network", "self_play.games", "self_play.groups", "self_play.move_limit", "self_play.rules",
     "self_play.komi", "self_play.komi_spread", "self_play.random_openings", "self_play.end_when_settled",
     "self_play.resign_below", "self_play.resign_played_out", "learning.optimizer", "learning.ema",
-    "learning.reply_weight",
+    "learning.reply_weight", "learning.soft_weight",
 )  # fmt: skip
 
 

@@ -230,6 +230,7 @@ def _strength(metrics: list[Metrics]) -> str:
 def _losses(metrics: list[Metrics]) -> str:
     names = {"total_loss": "Loss, all together", "policy_loss": "Policy loss (KL)", "value_loss": "Value loss"}
     names |= {"score_loss": "Score loss", "ownership_loss": "Ownership loss", "reply_loss": "Reply loss"}
+    names |= {"soft_loss": "Softened policy's loss"}
     rates = {"learning_rate": "Learning rate", "window": "Positions in the replay window"}
     label = _axis(metrics)[1]
     entropies = _series(metrics, {"policy_entropy": "network", "target_entropy": "search (the target)"})

@@ -15,6 +15,7 @@ CURVES = {
     "loss/score": "score_loss",
     "loss/ownership": "ownership_loss",
     "loss/reply": "reply_loss",
+    "loss/soft": "soft_loss",
     "loss/policy_entropy": "policy_entropy",
     "loss/target_entropy": "target_entropy",
     "loss/learning_rate": "learning_rate",

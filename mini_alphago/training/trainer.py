@@ -46,7 +46,7 @@ def losses(
     out: NetworkOutput,
     batch: Batch,
     settings: LearningSettings,
-    reply: Tensor | None = None,
+    extra: dict[str, Tensor] | None = None,
     count: Callable[[Tensor], Tensor] = count_known,
 ) -> dict[str, Tensor]:
     """What there is to minimise, means over the batch; `total_loss` is their weighted sum.
@@ -54,18 +54,18 @@ def losses(
     policy_loss: KL divergence from the target, as in the tutorial: cross-entropy less the target's own entropy, which
     is no matter to the gradient, so that a perfect policy has 0. value_loss: squared error. score_loss: Huber loss of
     the error in board sizes. ownership_loss: squared error, mean over points. These two count only where the game was
-    counted. reply_loss: as policy_loss, of the logits `reply` for the opponent's answer, where it is known.
-    count: over how many positions the last three are means, of what `counted` and `replied` say.
+    counted. reply_loss, soft_loss: as policy_loss, for the opponent's answer, where it is known, and for the target to
+    the power ¼, if the logits of such heads are in `extra`, as "reply" and "soft".
+    count: over how many positions a mean is, of what `counted` and `replied` say.
     """
     log_policy = F.log_softmax(out.policy, dim=1)
-    target_entropy = _entropy(batch.policy).mean()
-    policy_loss = -(batch.policy * log_policy).sum(dim=1).mean() - target_entropy
+    policy_loss = _divergence(batch.policy, log_policy).mean()
     value_loss = F.mse_loss(out.value, batch.value)
     parts = {
         "policy_loss": policy_loss,
         "value_loss": value_loss,
         "policy_entropy": -(log_policy.exp() * log_policy).sum(dim=1).mean(),
-        "target_entropy": target_entropy,
+        "target_entropy": _entropy(batch.policy).mean(),
     }
     total = policy_loss + settings.value_weight * value_loss
     if out.score is not None and batch.score is not None and out.ownership is not None and batch.ownership is not None:
@@ -76,16 +76,31 @@ def losses(
         parts["ownership_loss"] = (share * (out.ownership - batch.ownership).square().mean(dim=1)).sum()
         total = total + settings.score_weight * parts["score_loss"]
         total = total + settings.ownership_weight * parts["ownership_loss"]
-    if reply is not None and batch.reply is not None and batch.replied is not None:
-        divergence = -(batch.reply * F.log_softmax(reply, dim=1)).sum(dim=1) - _entropy(batch.reply)
+    extra = extra or {}
+    if "reply" in extra and batch.reply is not None and batch.replied is not None:
+        divergence = _divergence(batch.reply, F.log_softmax(extra["reply"], dim=1))
         parts["reply_loss"] = (divergence * batch.replied).sum() / count(batch.replied)
         total = total + settings.reply_weight * parts["reply_loss"]
+    if "soft" in extra:
+        parts["soft_loss"] = _divergence(_soften(batch.policy), F.log_softmax(extra["soft"], dim=1)).mean()
+        total = total + settings.soft_weight * parts["soft_loss"]
     return {"total_loss": total, **parts}
 
 
 def _entropy(policy: Tensor) -> Tensor:
     """[B] of policies [B, A]."""
     return -torch.xlogy(policy, policy).sum(dim=1)
+
+
+def _divergence(target: Tensor, log_policy: Tensor) -> Tensor:
+    """[B]: KL divergences of policies, as logarithms, from their targets, both [B, A]."""
+    return -(target * log_policy).sum(dim=1) - _entropy(target)
+
+
+def _soften(policy: Tensor) -> Tensor:
+    """Policies [B, A] to the power ¼: what is said of moves that are not the best counts too."""
+    powers = policy.sqrt().sqrt()
+    return powers / powers.sum(dim=1, keepdim=True)
 
 
 class Trainer:
@@ -104,7 +119,7 @@ class Trainer:
         if self.device.type == "cuda":
             network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.steps = 0
-        self.reply_head = _reply_head(network).to(self.device) if self.settings.reply_weight else None
+        self.extra_heads = _extra_heads(network, self.settings).to(self.device)
         self.optimizer = self._make_optimizer()
         self.average: Network = copy.deepcopy(network).eval().requires_grad_(False) if self.settings.ema else network
         states = zip(self.average.state_dict().values(), network.state_dict().values(), strict=True)
@@ -125,7 +140,7 @@ class Trainer:
         return self.device.type == "cpu" and cpu_has_bf16()
 
     def _parameters(self) -> list[nn.Parameter]:
-        return [*self.network.parameters(), *(self.reply_head.parameters() if self.reply_head else ())]
+        return [*self.network.parameters(), *self.extra_heads.parameters()]
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
         parameters = self._parameters()
@@ -187,8 +202,8 @@ class Trainer:
         # No cache of rounded weights: a captured step must round them each time.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._bf16, cache_enabled=False):
             out, trunk = self.network.outputs_and_trunk(planes.contiguous(memory_format=torch.channels_last))
-            reply = self.reply_head(trunk) if self.reply_head else None
-        parts = losses(out, batch, self.settings, reply, self._count)
+            extra = {name: head(trunk) for name, head in self.extra_heads.items()}
+        parts = losses(out, batch, self.settings, extra, self._count)
         parts["total_loss"].backward()  # type: ignore[no-untyped-call]
         found = self._gather({name: part.detach() for name, part in parts.items()})
         if self.settings.clip:
@@ -268,8 +283,8 @@ class Trainer:
         tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
         if self.average is not self.network:
             tensors |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
-        if self.reply_head:
-            tensors |= {f"reply.{name}": tensor for name, tensor in self.reply_head.state_dict().items()}
+        for head, module in self.extra_heads.items():
+            tensors |= {f"{head}.{name}": tensor for name, tensor in module.state_dict().items()}
         for i, memory in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{i}.{name}": value for name, value in memory.items() if value is not None}
         tensors["steps"] = torch.tensor(self.steps)
@@ -284,8 +299,8 @@ class Trainer:
         self.network.load_state_dict(part("network."))
         if self.average is not self.network:
             self.average.load_state_dict(part("average."))
-        if self.reply_head:
-            self.reply_head.load_state_dict(part("reply."))
+        for head, module in self.extra_heads.items():
+            module.load_state_dict(part(f"{head}."))
         memory: dict[int, dict[str, Tensor]] = {}
         for name, value in part("optimizer.").items():
             i, _, field = name.partition(".")
@@ -300,12 +315,16 @@ class Trainer:
             self._graphed = GraphedStep(self._compute, self.device)  # the optimizer's memory lies elsewhere now
 
 
-def _reply_head(network: Network) -> nn.Module:
-    """A policy head like the network's own, for the opponent's reply."""
-    config = network.config
-    if config.board_size is None:
-        return PooledPolicyHead(config.channels, config.head_channels)
-    return PolicyHead(config.channels, config.board_size)
+def _extra_heads(network: Network, settings: LearningSettings) -> nn.ModuleDict:
+    """Policy heads like the network's own that are there for learning only, by name; see `losses`."""
+    config, weights = network.config, {"reply": settings.reply_weight, "soft": settings.soft_weight}
+
+    def head() -> nn.Module:
+        if config.board_size is None:
+            return PooledPolicyHead(config.channels, config.head_channels)
+        return PolicyHead(config.channels, config.board_size)
+
+    return nn.ModuleDict({name: head() for name, weight in weights.items() if weight})
 
 
 def check_finite(losses: dict[str, float]) -> None:

@@ -36,6 +36,7 @@ METRICS: dict[str, Any] = {
     "policy_loss": 1.8,
     "value_loss": 0.31,
     "reply_loss": None,
+    "soft_loss": None,
     "policy_entropy": 2.04,
     "target_entropy": 1.75,
     "games_per_second": 1.62,
