@@ -1,8 +1,8 @@
 """How fast training is on one GPU: `python benchmarks/gpu.py` (needs CUDA, and takes about four minutes).
 
-For each network, in one run: what it does alone, batch after batch of the size that self-play asks, one by one and as
-many at once as there are groups of games; self-play with Gumbel and with PUCT, as a share of the latter, where its time
-goes, and how busy the GPU is meanwhile; training steps, with their batches made and on the GPU alone.
+For each network, in one run: what it does alone, batch after batch of the size that self-play asks, one by one and two
+at once; self-play with Gumbel and with PUCT, as a share of the latter, where its time goes, and how busy the GPU is
+meanwhile; training steps, with their batches made and on the GPU alone.
 """
 
 import argparse
@@ -10,8 +10,10 @@ import itertools
 import statistics
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -70,10 +72,9 @@ def raw_rate(evaluator: Evaluator, batch: int, size: int, lanes: int) -> float:
     return statistics.median(rates)
 
 
-def self_play(table: Table, play: SelfPlay, raw: float, seconds: float) -> None:
+def self_play(table: Table, play: SelfPlay, way: str, raw: float, seconds: float) -> None:
     """Play for a while, and say how fast it was."""
     name = "Gumbel" if play.settings.method == "gumbel" else "PUCT"
-    name += f", {get_num_threads()} threads"
     for _ in range(3 * len(play.searches)):
         play.apply(play.think())
     evals, waited, positions, games = play.evaluations, play.network_seconds, 0, 0
@@ -89,7 +90,7 @@ def self_play(table: Table, play: SelfPlay, raw: float, seconds: float) -> None:
         took = time.perf_counter() - start
     rate = (play.evaluations - evals) / took
     table.add_row(f"self-play, {name}", f"{rate:,.0f} evals/s: {rate / raw:.2f} of the network alone")
-    table.add_row("", f"{positions / took:,.0f} positions/s, {games / took:,.0f} games/s")
+    table.add_row("", f"{positions / took:,.0f} positions/s, {games / took:,.0f} games/s; {way}")
     waiting = (play.network_seconds - waited) / took
     shares = f"trees {1 - waiting - applying / took:.0%}, waiting for the network {waiting:.0%}"
     used = f"; GPU busy {statistics.mean(busy):.0f} %" if busy else ""
@@ -131,22 +132,36 @@ def training(table: Table, network: Network, play: SelfPlay, size: int, batch_si
     table.add_row("training", text)
 
 
+class Inline:
+    """In place of the thread that launches: the one that asks does it itself."""
+
+    def submit(self, work: Callable[..., None], *values: Any) -> Future[None]:
+        """Do it now."""
+        done: Future[None] = Future()
+        work(*values)
+        done.set_result(None)
+        return done
+
+
 def case(console: Console, name: str, size: int, group: int, arguments: argparse.Namespace) -> None:
-    groups = arguments.groups
     network = load_network(arguments.network) if arguments.network else make_network(name)
     name = f"b{network.config.blocks}c{network.config.channels}"
     began = time.perf_counter()
     evaluator = Evaluator(network, "cuda", compiled=True)
-    one, raw = raw_rate(evaluator, group, size, 1), raw_rate(evaluator, group, size, groups)
-    title = f"{name} on {size}×{size}, 32 simulations, {groups} groups of {group} games, {evaluator.precision}"
+    one, raw = raw_rate(evaluator, group, size, 1), raw_rate(evaluator, group, size, 2)
+    title = f"{name} on {size}×{size}, 32 simulations, groups of {group} games, {evaluator.precision}"
     table = Table("", "", title=title, title_justify="left")
-    table.add_row("network alone", f"{raw:,.0f} evals/s, batch {group}, {groups} at once; {one:,.0f} one by one")
+    table.add_row("network alone", f"{raw:,.0f} evals/s, batch {group}, two at once; {one:,.0f} one by one")
     table.add_row("", f"ready after {time.perf_counter() - began:.0f} s")
-    for threads, method in itertools.product(arguments.threads or [None], ("gumbel", "puct")):
+    thread = evaluator._backend._launcher  # type: ignore[attr-defined]
+    ways = itertools.product(arguments.launch, arguments.groups, arguments.threads or [None], ("gumbel", "puct"))
+    for launch, groups, threads, method in ways:
+        evaluator._backend._launcher = thread if launch == "thread" else Inline()  # type: ignore[attr-defined]
         set_threads(threads)
-        settings = SelfPlaySettings(games=groups * group, groups=groups, method=method, fpu_reduction=0.2)  # type: ignore[arg-type]
+        settings = SelfPlaySettings(games=groups * group, groups=groups, method=method, fpu_reduction=0.2)
         play = SelfPlay(evaluator, size, settings, staggered=True)
-        self_play(table, play, raw, arguments.seconds)
+        way = f"{groups} groups, {get_num_threads()} threads, launch {launch}"
+        self_play(table, play, way, raw, arguments.seconds)
     training(table, make_network(name).cuda(), play, size, 2048 if size < 13 else 512)
     console.print(table)
 
@@ -154,7 +169,14 @@ def case(console: Console, name: str, size: int, group: int, arguments: argparse
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="*", type=int, default=[0, 1, 2], help="which of the three")
-    parser.add_argument("--groups", type=int, default=2, help="of games, which take turns")
+    parser.add_argument("--groups", nargs="+", type=int, default=[2], metavar="N", help="of games, which take turns")
+    parser.add_argument(
+        "--launch",
+        nargs="+",
+        choices=["thread", "inline"],
+        default=["thread"],
+        help="by a thread of its own, or by the one that asks",
+    )
     parser.add_argument("--network", default="", metavar="PATH", help="a trained one in place of random weights")
     parser.add_argument(
         "--threads", nargs="+", type=int, metavar="N", help="of the trees, one after the other; all cores"
