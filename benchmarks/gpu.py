@@ -29,7 +29,7 @@ from mini_alphago.training import SelfPlay, SelfPlaySettings, Trainer
 from mini_alphago.training.config import LearningSettings
 from mini_alphago.training.samples import SampleMaker, usable
 
-CASES = (("b6c96", 9, 4096), ("b10c128", 9, 4096), ("b6c96", 19, 1024))  # network, board, games in each group
+CASES = (("b6c96", 9, 4096), ("b10c128", 9, 4096), ("b6c96", 19, 1024))  # network, board, leaves of each group
 
 
 @contextmanager
@@ -149,18 +149,21 @@ def case(console: Console, name: str, size: int, group: int, arguments: argparse
     began = time.perf_counter()
     evaluator = Evaluator(network, "cuda", compiled=True)
     one, raw = raw_rate(evaluator, group, size, 1), raw_rate(evaluator, group, size, 2)
-    title = f"{name} on {size}×{size}, 32 simulations, groups of {group} games, {evaluator.precision}"
+    title = f"{name} on {size}×{size}, 32 simulations, {evaluator.precision}"
     table = Table("", "", title=title, title_justify="left")
     table.add_row("network alone", f"{raw:,.0f} evals/s, batch {group}, two at once; {one:,.0f} one by one")
     table.add_row("", f"ready after {time.perf_counter() - began:.0f} s")
     thread = evaluator._backend._launcher  # type: ignore[attr-defined]
-    ways = itertools.product(arguments.launch, arguments.groups, arguments.threads or [None], ("gumbel", "puct"))
-    for launch, groups, threads, method in ways:
+    methods = [*(("gumbel", leaves) for leaves in arguments.leaves), ("puct", 1)]
+    ways = itertools.product(arguments.launch, arguments.groups, arguments.threads or [None], methods)
+    for launch, groups, threads, (method, leaves) in ways:
         evaluator._backend._launcher = thread if launch == "thread" else Inline()  # type: ignore[attr-defined]
         set_threads(threads)
-        settings = SelfPlaySettings(games=groups * group, groups=groups, method=method, fpu_reduction=0.2)
+        settings = SelfPlaySettings(
+            games=groups * group // leaves, groups=groups, method=method, leaves=leaves, fpu_reduction=0.2
+        )
         play = SelfPlay(evaluator, size, settings, staggered=True)
-        way = f"{groups} groups, {get_num_threads()} threads, launch {launch}"
+        way = f"{groups} × {group // leaves} games, {leaves} leaves, {get_num_threads()} threads, launch {launch}"
         self_play(table, play, way, raw, arguments.seconds)
     training(table, make_network(name).cuda(), play, size, 2048 if size < 13 else 512)
     console.print(table)
@@ -170,6 +173,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="*", type=int, default=[0, 1, 2], help="which of the three")
     parser.add_argument("--groups", nargs="+", type=int, default=[2], metavar="N", help="of games, which take turns")
+    parser.add_argument("--leaves", nargs="+", type=int, default=[4], metavar="N", help="of a game at once, in Gumbel")
     parser.add_argument(
         "--launch",
         nargs="+",

@@ -1,7 +1,7 @@
 """How fast the search is: `python benchmarks/search.py`, or `make bench`.
 
 (a) Trees only, the network replaced by fixed random answers: simulations a second on all threads, and what one costs on
-one thread with as many games as self-play on a GPU has. (b) Many games with a real network,
+one thread with as many leaves as self-play on a GPU has. (b) Many games with a real network,
 as a share of what the evaluator alone does at the same batch, in the same run. (c) One game, deep, likewise. (d) The
 tutorial's way, one position a call and the tree in Python. And the memory that a thousand visits take.
 """
@@ -105,23 +105,30 @@ def trees_only(console: Console) -> None:
     console.print(table)
 
 
-def one_thread(console: Console, games: int = 2048, simulations: int = 32) -> None:
-    positions = boards(games, 9)
-    for method in ("gumbel", "puct"):
-        search = Search(Fixed(games, 9), games, 9, SearchSettings(method=method, nodes=simulations + 2))  # type: ignore[arg-type]
-        costs = []
-        with console.status(f"one thread, {method}…"), use_threads(1):
-            for _ in range(1 + COST_REPEATS):
-                for g, board in enumerate(positions):
-                    search.set_board(board, g)
-                answering, start = search.network_seconds, time.perf_counter()
-                search.run(simulations, noise=True)
-                seconds = time.perf_counter() - start - (search.network_seconds - answering)
-                costs.append(1e6 * seconds / (games * simulations))
+def one_thread(console: Console, batch: int = 4096, simulations: int = 32) -> None:
+    ways = (("gumbel", 1), ("gumbel", 4), ("puct", 1))  # and leaves of a game at once
+    positions, searches, costs = boards(batch, 9), [], []
+    for method, leaves in ways:
+        settings = SearchSettings(method=method, leaves=leaves, nodes=simulations + 1 + leaves)  # type: ignore[arg-type]
+        searches.append(Search(Fixed(batch, 9), batch // leaves, 9, settings))  # type: ignore[arg-type]
+    with console.status("one thread…"), use_threads(1):
+        for _ in range(1 + COST_REPEATS):
+            costs.append([tree_cost(search, positions, simulations) for search in searches])  # in turn
+    for (method, leaves), *times in zip(ways, *costs[1:], strict=True):
         console.print(
-            f"One thread, 9×9, {games:,} games, {simulations} simulations, {method}: "
-            f"{statistics.median(costs[1:]):.2f} µs a simulation (the least {min(costs[1:]):.2f})"
+            f"One thread, 9×9, {batch // leaves:,} games, {leaves} at once, {simulations} simulations, {method}: "
+            f"{statistics.median(times):.2f} µs a simulation (the least {min(times):.2f})"
         )
+
+
+def tree_cost(search: Search, positions: list[Board], simulations: int) -> float:
+    """Microseconds that one simulation takes, without the evaluator's share."""
+    for g in range(search.games):
+        search.set_board(positions[g], g)
+    answering, start = search.network_seconds, time.perf_counter()
+    search.run(simulations, noise=True)
+    seconds = time.perf_counter() - start - (search.network_seconds - answering)
+    return 1e6 * seconds / (search.games * simulations)
 
 
 def with_network(console: Console, device: str, name: str, batch: int) -> float:

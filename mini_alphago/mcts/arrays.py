@@ -56,16 +56,19 @@ class Trees(NamedTuple):
 class Leaves(NamedTuple):
     """Descents that wait for the network: `slots` = games × leaves of each game. Their positions are kept apart.
 
+    What the network is asked stands in rows, as many as there are slots: those in use come first, see `plan_rows`.
     (Numba's parallel loops take no NamedTuple within another.)
     """
 
     size: np.ndarray  # [slots] int32: of the board
+    row: np.ndarray  # [slots] int32: where the network is asked about it, and where its answer stands
     path: np.ndarray  # [slots, M] int32: edges from the root
     loan: np.ndarray  # [slots, M] float64: what each of them was given in advance of the answer
     length: np.ndarray  # [slots] int32
     status: np.ndarray  # [slots] int32: NEW, TERMINAL, COLLISION or IDLE
     reasons: np.ndarray  # [slots, A] uint8: legality of each move there
-    planes: np.ndarray  # [slots, planes, width²] int8: what the network sees of it
+    planes: np.ndarray  # [rows, planes, width²] int8: what the network sees
+    asked_size: np.ndarray  # [rows] int32: of the board there
     owner: np.ndarray  # [slots, A] int8: scratch of scoring
     stack: np.ndarray  # [slots, A] int16: scratch of scoring
 
@@ -124,12 +127,14 @@ def new_leaves(slots: int, size: int, max_moves: int, planes: int) -> Leaves:
     points = size * size + 1
     return Leaves(
         size=np.full(slots, size, np.int32),
+        row=np.arange(slots, dtype=np.int32),
         path=np.zeros((slots, max_moves), np.int32),
         loan=np.zeros((slots, max_moves), np.float64),
         length=np.zeros(slots, np.int32),
         status=np.full(slots, IDLE, np.int32),
         reasons=np.zeros((slots, points), np.uint8),
         planes=np.zeros((slots, planes, size * size), np.int8),
+        asked_size=np.full(slots, size, np.int32),
         owner=np.zeros((slots, points), np.int8),
         stack=np.zeros((slots, points), np.int16),
     )

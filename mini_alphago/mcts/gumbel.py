@@ -105,6 +105,24 @@ def improved_policy(trees: Trees, g: int, node: int, options: Options, out: Any)
 
 
 @kernel
+def leaves_at_once(trees: Trees, g: int, schedule: Any, most: int) -> int:
+    """How many of the next descents, up to `most`, do not depend on what comes of each other: 1 or more.
+
+    In a round of the race every move in it gets one more visit, and which ones are in it was known at its beginning.
+    Each of these descents is in a subtree of its own.
+    """
+    root = trees.nodes[g, 0]
+    wanted = wanted_visits(trees, g, schedule)
+    if wanted < 0:
+        return 1
+    sequence = schedule[trees.race[g], min(schedule.shape[1] - 1, root.edge_count)]
+    count = 1
+    while count < most and root.visits + count < len(sequence) and sequence[root.visits + count] == wanted:
+        count += 1
+    return count
+
+
+@kernel
 def gumbel_edge(trees: Trees, g: int, node: int, options: Options, schedule: Any, work: Any) -> int:
     """The edge to go down next.
 
@@ -112,13 +130,21 @@ def gumbel_edge(trees: Trees, g: int, node: int, options: Options, schedule: Any
     [races, considered + 1, simulations] int32 says it by race and by how many actions are considered. Below the root,
     and beyond the end of the schedule, the edge whose share of visits lags most behind the improved policy.
     """
-    parent = trees.nodes[g, node]
-    if node == 0 and parent.visits < schedule.shape[2]:
-        wanted = schedule[trees.race[g], min(schedule.shape[1] - 1, parent.edge_count), parent.visits]
-        best = _racing_edge(trees, g, options, wanted)
+    if node == 0:
+        wanted = wanted_visits(trees, g, schedule)
+        best = _racing_edge(trees, g, options, wanted) if wanted >= 0 else index(NO_NODE)
         if best != NO_NODE:
             return best
     return _lagging_edge(trees, g, node, options, work)
+
+
+@inlined_kernel
+def wanted_visits(trees: Trees, g: int, schedule: Any) -> int:
+    """How many visits the next move in the race has; NO_NODE if the race is over. See `gumbel_edge`."""
+    root = trees.nodes[g, 0]
+    if root.visits >= schedule.shape[2]:
+        return index(NO_NODE)
+    return index(schedule[trees.race[g], min(schedule.shape[1] - 1, root.edge_count), root.visits])
 
 
 @kernel

@@ -19,7 +19,7 @@ from .noise import mix_dirichlet, start_races
 from .puct import bring_forward
 from .ranking import RootMove, describe_edge, ranked_edges
 from .roots import Roots, advance_all, advance_game, new_roots, pruned_visits, summarize_all
-from .rounds import play_round, receive_all
+from .rounds import plan_rows, play_round, receive_all
 from .settings import SearchSettings
 
 Result = TypeVar("Result")
@@ -65,7 +65,7 @@ class Search:
         self.trees = new_trees(games, settings.nodes, points)
         self._work = np.zeros((games, points), np.float64)
         self._roots = new_roots(games, points)
-        self._row = np.zeros(games * settings.leaves, np.int32)
+        self._first = np.arange(games + 1, dtype=np.int32) * settings.leaves  # the rows of each game
         self._ended = np.zeros(games, np.int32)  # descents into finished games in the last round
         self._next_game = np.zeros(1, np.int64)
         self._schedule, _ = stacked_schedules(settings.considered, np.ones(1, np.int64))
@@ -138,7 +138,7 @@ class Search:
         """Write what the network is to see where it reads it, if the evaluator has such a place; see `Turns`."""
         buffer = getattr(self.evaluator, "buffer", None)
         if buffer is not None and self._encoding is not None:
-            shape = (len(self._row), self._encoding.planes, self.size, self.size)
+            shape = (len(self.leaves.planes), self._encoding.planes, self.size, self.size)
             memory = buffer(shape, lane)
             if memory is not None and memory.ctypes.data != self.leaves.planes.ctypes.data:
                 self.leaves = self.leaves._replace(planes=memory.reshape(shape[0], shape[1], -1))
@@ -269,7 +269,7 @@ class Search:
             return ended  # all descents ended in finished games
         answers = yield from self._asked(rows)
         with self._threads():
-            receive_all(self.trees, self.leaves, self.settings.leaves, self._row, answers, self.options)
+            receive_all(self.trees, self.leaves, self.settings.leaves, answers, self.options)
         return True
 
     def _rounds(self, targets: np.ndarray) -> Generator[np.ndarray, Answers, None]:
@@ -283,12 +283,14 @@ class Search:
 
     def _select(self, targets: np.ndarray, answers: Answers | None = None) -> tuple[np.ndarray, bool]:
         """Take answers, if there are any, then go down to leaves: those to ask about, and whether any game ended."""
-        encoding, leaves = self._encoding, self.leaves
+        encoding, leaves, each = self._encoding, self.leaves, self.settings.leaves
         kind = self._kind
+        if kind not in (NONE, APART):
+            plan_rows(self.trees, each, targets, self.options, self._schedule, self._first)
         with self._threads():
             play_round(
-                self.trees, self.roots, self.ends, leaves, self.settings.leaves, self._row, answers or _NO_ANSWERS,
-                targets, self.options, self._schedule, self._work, kind, self._ended, self._next_game,
+                self.trees, self.roots, self.ends, leaves, each, self._first, answers or _NO_ANSWERS, targets,
+                self.options, self._schedule, self._work, kind, self._ended, self._next_game,
                 get_num_threads(),
             )  # fmt: skip
             rows = np.flatnonzero(leaves.status == NEW)
@@ -307,7 +309,6 @@ class Search:
     def _ask(self, rows: np.ndarray) -> Answers:
         if self._encoding is None:
             self.evaluations += len(rows)
-            self._row[:] = np.arange(len(self._row))
             return _answers_of(self.evaluator.evaluate(self.ends))
         return _answers_of(self.evaluator.run(*self._question(rows)))  # type: ignore[attr-defined]
 
@@ -323,17 +324,19 @@ class Search:
     def _question(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What to ask about these leaves: planes [B, C, W, W] and sizes [B].
 
-        If most slots are in use, of all of them: a few answers for nobody cost less than picking the others out, and
-        batches of always the same size are what compiled networks do best.
+        A few answers for nobody cost less than picking the others out, and batches of always the same size are what
+        compiled networks do best.
         """
         assert self._encoding is not None
         self.evaluations += len(rows)
-        planes, sizes = self.leaves.planes, self.leaves.size
-        if 4 * len(rows) >= 3 * len(self._row):
-            self._row[:] = np.arange(len(self._row))
-        else:
-            self._row[rows] = np.arange(len(rows))
-            planes, sizes = planes[rows], sizes[rows]
+        leaves, planned = self.leaves, int(self._first[-1])
+        planes, sizes = leaves.planes, leaves.asked_size
+        if 4 * len(rows) < 3 * planned:
+            used = leaves.row[rows]
+            planes, sizes = planes[used], sizes[used]
+            leaves.row[rows] = np.arange(len(rows))
+        elif 4 * len(rows) < 3 * len(planes):
+            planes, sizes = planes[:planned], sizes[:planned]
         return planes.reshape(len(planes), self._encoding.planes, self.size, self.size), sizes
 
     # --- what came out ----------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class SearchSettings:
     c_scale: float = 1.0
     """Gumbel: see c_visit."""
     leaves: int = 1
-    """How many leaves of one game go to the network at once."""
+    """How many leaves of one game go to the network at once, at most. Gumbel finds the same as with one."""
     nodes: int = 4096
     """The most nodes a tree may have; beyond it, subtrees with the fewest visits go."""
     move_limit: int | None = None
@@ -73,8 +73,6 @@ class SearchSettings:
             kinds = int if isinstance(low, int) else (int, float)
             if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
                 raise ValueError(f"search setting {name} is {value!r}: it is a number from {low} to {high}")
-        if self.method == "gumbel" and self.leaves != 1:
-            raise ValueError("the gumbel search takes one leaf at a time: leaves is 1")
 
     def limit_for(self, size: int) -> int:
         """The move limit on a board of this size."""
@@ -87,7 +85,7 @@ class SearchSettings:
             c_base=float(self.c_base),
             fpu_reduction=-1.0 if self.fpu_reduction is None else float(self.fpu_reduction),
             forced_playouts=float(self.forced_playouts),
-            several=int(self.leaves > 1),
+            several=int(self.leaves > 1 and self.method == "puct"),
             virtual_loss=float(self.virtual_loss),
             score_weight=float(self.score_weight) if has_score else 0.0,
             gumbel=int(self.method == "gumbel"),

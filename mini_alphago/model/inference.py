@@ -129,6 +129,7 @@ class CudaGraphBackend:
         self._device = device
         self._largest = largest
         self._graphs: dict[tuple[tuple[int, ...], int], _Captured] = {}  # by shape and lane
+        self._inputs: dict[tuple[tuple[int, ...], int], Tensor] = {}  # by shape of a row and lane
         self._launcher = ThreadPoolExecutor(1, "launch")
 
     @torch.inference_mode()
@@ -178,14 +179,21 @@ class CudaGraphBackend:
         """Where `start` on that lane reads planes of this shape: written there, they are not copied."""
         if shape[0] > self._largest:
             return None
-        memory: np.ndarray = self._graph(shape, lane).inputs.numpy()[: shape[0]]
+        memory: np.ndarray = self._memory(shape[1:], lane).numpy()[: shape[0]]
         return memory
+
+    def _memory(self, row: tuple[int, ...], lane: int) -> Tensor:
+        """Where all graphs of a lane read rows of that shape, pinned: a lane has one question at a time."""
+        key = (row, lane)
+        if key not in self._inputs:
+            self._inputs[key] = torch.zeros((self._largest, *row), dtype=torch.int8).pin_memory()
+        return self._inputs[key]
 
     def _graph(self, shape: tuple[int, ...], lane: int) -> "_Captured":
         size = min(self._largest, 1 << max(0, shape[0] - 1).bit_length())
         key = ((size, *shape[1:]), lane)
         if key not in self._graphs:
-            self._graphs[key] = self._capture(key[0])
+            self._graphs[key] = self._capture(self._memory(shape[1:], lane)[:size])
         return self._graphs[key]
 
     def _launch(self, captured: "_Captured") -> None:
@@ -194,13 +202,12 @@ class CudaGraphBackend:
             captured.graph.replay()
             captured.done.record(captured.stream)
 
-    def _capture(self, shape: tuple[int, ...]) -> "_Captured":
+    def _capture(self, inputs: Tensor) -> "_Captured":
         """Each graph has a stream of its own, so that one's copies go on while another computes.
 
         It is captured on that stream too: libraries keep room to work for each stream, which two must not share.
         """
-        inputs = torch.zeros(shape, dtype=torch.int8).pin_memory()
-        on_device = torch.zeros(shape, dtype=torch.int8, device=self._device)
+        on_device = torch.zeros(inputs.shape, dtype=torch.int8, device=self._device)
         stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(stream):

@@ -82,6 +82,9 @@ class SelfPlaySettings:
     """Gumbel: how many moves enter the race."""
     c_scale: float = 1.0
     """Gumbel: how much the values that a search finds count beside the network's own policy."""
+    leaves: int = 1
+    """Gumbel: leaves of one game that go to the network at once, at most: fewer games make the same batch, or a larger
+    one. What is found is the same."""
     c_puct: float = 1.5
     """PUCT: how much it explores."""
     fpu_reduction: float | None = None
@@ -133,6 +136,8 @@ class SelfPlaySettings:
             raise ValueError(f"sampled_moves is {moves!r}: the smaller number comes first")
         if self.games % self.groups:
             raise ValueError(f"groups is {self.groups}: {self.games} games cannot be shared evenly among them")
+        if self.method == "puct" and self.leaves != 1:
+            raise ValueError(f"leaves is {self.leaves}: with PUCT, games that are learned from take one at a time")
         check_komi(self.komi)
         if get_rules(self.rules).scoring != "area":
             raise ValueError(f"rules is {self.rules!r}: self-play counts area: take cgos, chinese or tromp-taylor")
@@ -148,7 +153,7 @@ class SelfPlaySettings:
 
     def nodes_for(self, simulations: int) -> int:
         """Room that a tree needs in full searches of so many simulations: no more, since far memory is slow."""
-        return max(simulations, self.fast_simulations) + 2
+        return max(simulations, self.fast_simulations) + 1 + self.leaves
 
     def search(self, size: int) -> SearchSettings:
         """The settings of the search, as long as `simulations` says."""
@@ -156,6 +161,7 @@ class SelfPlaySettings:
             method=self.method,
             considered=self.considered,
             c_scale=self.c_scale,
+            leaves=self.leaves,
             c_puct=self.c_puct,
             fpu_reduction=self.fpu_reduction,
             forced_playouts=self.forced_playouts,

@@ -9,7 +9,7 @@ import numpy as np
 from mini_alphago.game.scoring import score
 from mini_alphago.game.state import BLACK, Games
 from mini_alphago.kernel import kernel
-from mini_alphago.model import Evaluation
+from mini_alphago.model import ENCODINGS, Evaluation
 
 
 class Entry(NamedTuple):
@@ -86,6 +86,22 @@ class Hashed(_EachPosition):
         weights = np.exp(self.sharpness * rng.normal(size=points))
         value = round(64 * self.largest_value * rng.uniform(-1, 1)) / 64  # sums of these are exact in float32
         return Entry(value, dict(enumerate(weights / weights.sum())), round(20 * rng.uniform(-1, 1)))
+
+
+class Seen:
+    """Anything at all, but always the same for the same planes, whatever stands beside them in the batch."""
+
+    def __init__(self, encoding="tutorial", width=5):
+        self.encoding, points = ENCODINGS[encoding], width * width
+        rng = np.random.default_rng(4)
+        self._weights = rng.integers(-9, 9, (self.encoding.planes * points, points + 3))
+        self.asked = []  # how many positions at a time
+
+    def run(self, planes, sizes):
+        self.asked.append(len(planes))
+        numbers = planes.reshape(len(planes), -1).astype(np.int64) @ self._weights % 61  # whole numbers: exact
+        value = (numbers[:, -2] - 30) / 32
+        return Evaluation(numbers[:, :-2] / np.float32(16), value.astype(np.float32), numbers[:, -1] - 30.0, None)
 
 
 @kernel

@@ -29,10 +29,9 @@ STEPS = st.lists(
 
 @st.composite
 def settings_of_a_search(draw):
-    method = draw(st.sampled_from(["puct", "gumbel"]))
     return SearchSettings(
-        method=method,
-        leaves=draw(st.integers(1, 16)) if method == "puct" else 1,
+        method=draw(st.sampled_from(["puct", "gumbel"])),
+        leaves=draw(st.integers(1, 16)),
         nodes=draw(st.one_of(st.integers(2, 40), st.just(2000))),
         move_limit=draw(st.sampled_from([None, None, None, 6, 60])),
         c_base=draw(st.sampled_from([0.0, 100.0])),
@@ -173,7 +172,13 @@ def test_thousands_of_positions():
     """Two thousand positions of all sizes and rules, six at a time, each in a search of its own settings."""
     rng = np.random.default_rng(5)
     searches = []
-    for method, leaves, nodes in (("puct", 1, 200), ("puct", 8, 30), ("puct", 16, 400), ("gumbel", 1, 200)):
+    for method, leaves, nodes in (
+        ("puct", 1, 200),
+        ("puct", 8, 30),
+        ("puct", 16, 400),
+        ("gumbel", 1, 200),
+        ("gumbel", 8, 200),
+    ):
         searches.append(Search(Waves(), 6, 9, SearchSettings(method=method, leaves=leaves, nodes=nodes), seed=1))
     for turn in range(336):
         search = searches[turn % len(searches)]

@@ -8,7 +8,7 @@ from mini_alphago.mcts import Search, SearchSettings
 from mini_alphago.mcts.gumbel import halving_schedule
 from mini_alphago.model import Evaluation
 
-from .evaluators import Hashed
+from .evaluators import Hashed, Seen
 from .invariants import check_tree, random_board
 
 SIZE = 3
@@ -244,3 +244,40 @@ def test_games_with_fewer_visits_finish_their_race_too():
     search.run([16, 200])
     expected = race(halving_schedule(8, 16)[8], 8)
     assert sorted(search.visit_counts()[0].tolist(), reverse=True)[:8] == expected
+
+
+# --- several leaves at once -------------------------------------------------------------------------------------------
+
+
+def raced(evaluator, leaves, considered, targets, noise):
+    """Games on random boards, some of them nearly over, each searched as `targets` and `noise` say."""
+    settings = SearchSettings(
+        method="gumbel", leaves=leaves, considered=considered, nodes=int(max(targets)) + 1 + leaves
+    )
+    search = Search(evaluator, len(targets), 5, settings, seed=7)
+    rng = np.random.default_rng(3)
+    for g in range(len(targets)):
+        search.set_board(random_board(rng, (5, 5), int(rng.integers(0, 60))), g)
+    search.run(targets, noise)
+    return search
+
+
+@pytest.mark.parametrize("kind", ["tutorial", "katago", "none"])
+@pytest.mark.parametrize(("considered", "most"), [(16, 32), (16, 64), (7, 50), (2, 20), (1, 6), (26, 9)])
+def test_several_leaves_find_what_one_finds(kind, considered, most):
+    """Bit by bit, in fewer questions: the moves of a round of the race have nothing to do with each other."""
+    rng = np.random.default_rng(considered)
+    targets, noise = rng.choice([0, most // 3, most], 24), rng.random(24) < 0.7
+    one = raced(Hashed() if kind == "none" else Seen(kind), 1, considered, targets, noise)
+    for leaves in (2, 5, 16):
+        evaluator = Hashed() if kind == "none" else Seen(kind)
+        many = raced(evaluator, leaves, considered, targets, noise)
+        for found, expected in zip(many.summary(), one.summary(), strict=True):
+            np.testing.assert_array_equal(found, expected)
+        assert many.evaluations == one.evaluations
+        for g in range(len(targets)):
+            assert many.root_visits(g) == one.root_visits(g)
+            check_tree(many, g, never_cut=True)
+        if kind != "none" and considered > 1:
+            assert len(evaluator.asked) < len(one.evaluator.asked)
+            assert sum(evaluator.asked) < 1.4 * many.evaluations, "the network is asked about little else"

@@ -54,11 +54,6 @@ def test_impossible_settings_are_refused_in_one_sentence(name, value):
     assert repr(value) in message
 
 
-def test_gumbel_takes_one_leaf_at_a_time():
-    with pytest.raises(ValueError, match="one leaf at a time"):
-        SearchSettings(method="gumbel", leaves=4)
-
-
 @pytest.mark.parametrize(
     "values",
     [

@@ -12,7 +12,7 @@ from mini_alphago.training.records import LIMIT, PASSES, POLICY_UNIT, RESIGNED, 
 from mini_alphago.training.self_play import Step, _sample
 
 from ..game.reference import ownership as slow_ownership
-from ..mcts.evaluators import Hashed, Uniform
+from ..mcts.evaluators import Hashed, Seen, Uniform
 from .made_up import assert_same, finish_games
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -51,6 +51,14 @@ def _step(play, move=PASS, value=0.0):
 
 def _rows(records, g):
     return slice(int(records.first[g]), int(records.first[g] + records.length[g]))
+
+
+def test_leaves_at_once_change_no_game():
+    settings = replace(FEW, simulations=24, considered=16, fast_simulations=5, full_share=0.5)
+    one = _play_all(settings, 10, Seen())
+    assert_same(_play_all(replace(settings, leaves=4), 10, Seen()), one)
+    with pytest.raises(ValueError, match=r"^leaves is 4: with PUCT, "):
+        replace(FEW, method="puct", leaves=4)
 
 
 # --- the games --------------------------------------------------------------------------------------------------------
