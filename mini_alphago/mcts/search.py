@@ -156,7 +156,7 @@ class Search:
 
         `noise` explores at the root: Dirichlet noise with PUCT, Gumbel noise with Gumbel; without it a Gumbel search
         takes the moves it considers in order of their prior; an array says it for each game. PUCT goes on with the tree
-        there is; a Gumbel search starts anew.
+        there is; a Gumbel search starts anew, and has fewer visits where `by_moves` says so.
         """
         self._answer(self.searching(visits, noise))
 
@@ -238,6 +238,9 @@ class Search:
     def _start(self, targets: np.ndarray, noise: bool | np.ndarray) -> Generator[np.ndarray, Answers, None]:
         yield from self._round(np.zeros(self.games, np.int64))  # roots that are not evaluated yet
         if self.options.gumbel:
+            if self.settings.by_moves:
+                racing = np.minimum(self.trees.nodes["edge_count"][:, 0], self.settings.considered)
+                targets[:] = -(-targets * racing // self.settings.considered)  # rounded up
             self._schedule, self.trees.race[:] = stacked_schedules(self.settings.considered, targets)
             noisy = np.broadcast_to(noise, self.games).copy()
             with self._threads():

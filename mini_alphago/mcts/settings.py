@@ -51,6 +51,8 @@ class SearchSettings:
     """Take 10.83 / number of legal moves for alpha, as KataGo does, in place of noise_alpha."""
     considered: int = 16
     """Gumbel: how many moves at the root enter the race."""
+    by_moves: bool = False
+    """Gumbel: where fewer moves are possible than are considered, fewer simulations, in proportion."""
     c_visit: float = 50.0
     """Gumbel: σ(q) = (c_visit + most visits) · c_scale · q."""
     c_scale: float = 1.0

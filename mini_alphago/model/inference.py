@@ -117,7 +117,8 @@ _RUN_LANE = -1  # of questions whose answer is waited for at once
 class CudaGraphBackend:
     """One captured CUDA graph for each batch size in use, powers of two: copy in, evaluate, copy out, one launch.
 
-    Boards that do not fill the tensor go the plain way.
+    A lane whose planes are written where they are read has three sizes: all of that memory, a half and a quarter of it.
+    Compiling for one takes longer than it could ever save. Boards that do not fill the tensor go the plain way.
     """
 
     def __init__(self, ready: Ready, device: torch.device, compiled: bool, largest: int = 4096) -> None:
@@ -130,6 +131,7 @@ class CudaGraphBackend:
         self._largest = largest
         self._graphs: dict[tuple[tuple[int, ...], int], _Captured] = {}  # by shape and lane
         self._inputs: dict[tuple[tuple[int, ...], int], Tensor] = {}  # by shape of a row and lane
+        self._smallest: dict[int, int] = {}  # size of a lane's graphs
         self._launcher = ThreadPoolExecutor(1, "launch")
 
     @torch.inference_mode()
@@ -179,6 +181,7 @@ class CudaGraphBackend:
         """Where `start` on that lane reads planes of this shape: written there, they are not copied."""
         if shape[0] > self._largest:
             return None
+        self._smallest[lane] = shape[0] // 4
         memory: np.ndarray = self._memory(shape[1:], lane).numpy()[: shape[0]]
         return memory
 
@@ -190,7 +193,8 @@ class CudaGraphBackend:
         return self._inputs[key]
 
     def _graph(self, shape: tuple[int, ...], lane: int) -> "_Captured":
-        size = min(self._largest, 1 << max(0, shape[0] - 1).bit_length())
+        rows = max(shape[0], self._smallest.get(lane, 1))
+        size = min(self._largest, 1 << max(0, rows - 1).bit_length())
         key = ((size, *shape[1:]), lane)
         if key not in self._graphs:
             self._graphs[key] = self._capture(self._memory(shape[1:], lane)[:size])

@@ -71,7 +71,7 @@ class SelfPlaySettings:
     method: Literal["gumbel", "puct"] = "gumbel"
     """Gumbel AlphaZero, best with few simulations, or PUCT as in AlphaZero and the tutorial."""
     simulations: int = 32
-    """Simulations of a full search, whose policy is learned."""
+    """Simulations of a full search, whose policy is learned; with Gumbel fewer where few moves are possible."""
     late_simulations: int = 0
     """Simulations of a full search in the second half of a run that has a limit; 0: the same."""
     fast_simulations: int = 0
@@ -79,7 +79,7 @@ class SelfPlaySettings:
     full_share: float = 0.25
     """Share of the moves searched in full, where there are fast ones."""
     considered: int = 16
-    """Gumbel: how many moves enter the race."""
+    """Gumbel: how many moves enter the race. Where fewer are possible, simulations are fewer in proportion."""
     c_scale: float = 1.0
     """Gumbel: how much the values that a search finds count beside the network's own policy."""
     leaves: int = 1
@@ -161,6 +161,7 @@ class SelfPlaySettings:
             method=self.method,
             considered=self.considered,
             c_scale=self.c_scale,
+            by_moves=True,
             leaves=self.leaves,
             c_puct=self.c_puct,
             fpu_reduction=self.fpu_reduction,

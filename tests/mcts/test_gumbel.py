@@ -1,5 +1,7 @@
 """The Gumbel search: its schedule, and that it improves on the policy it is given from two simulations on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -244,6 +246,26 @@ def test_games_with_fewer_visits_finish_their_race_too():
     search.run([16, 200])
     expected = race(halving_schedule(8, 16)[8], 8)
     assert sorted(search.visit_counts()[0].tolist(), reverse=True)[:8] == expected
+
+
+def test_fewer_simulations_where_few_moves_are_possible():
+    """In proportion to the moves that race, and rounded up; a search of fewer moves finds what it would have found."""
+    rng = np.random.default_rng(3)
+    games, settings = 30, SearchSettings(method="gumbel", considered=8, by_moves=True)
+    search, plain = Search(Hashed(), games, 4, settings), Search(Hashed(), games, 4, replace(settings, by_moves=False))
+    for g in range(games):
+        board = random_board(rng, (4, 4), int(rng.integers(0, 40)))
+        search.set_board(board, g)
+        plain.set_board(board, g)
+    search.run(20)
+    possible = [len(search.root_moves(g)) for g in range(games)]
+    assert {*possible} & {1, 2, 3}
+    assert max(possible) > 8
+    expected = [int(np.ceil(20 * min(moves, 8) / 8)) if moves else 0 for moves in possible]
+    assert [search.root_visits(g) for g in range(games)] == expected
+    plain.run(expected)
+    for found, wanted in zip(search.summary(), plain.summary(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 # --- several leaves at once -------------------------------------------------------------------------------------------

@@ -73,3 +73,16 @@ def test_update_changes_the_weights_of_captured_graphs() -> None:
             evaluator.update(network)
             exact = Evaluator(network, "cpu", "f32", engine="torch").run(planes, sizes)
             assert disagreement(exact, evaluator.run(planes, sizes)) is None
+
+
+def test_lanes_in_parts_of_their_memory() -> None:
+    network = trained(KataGoNetwork(3, 32))
+    exact, evaluator = Evaluator(network, "cpu", "f32", engine="torch"), Evaluator(network, "cuda")
+    memory = [evaluator.buffer((64, 22, 9, 9), lane) for lane in (0, 1)]
+    for rows in (64, 40, 20, 5, 64):
+        sizes, collect = np.full(rows, 9), []
+        for lane in (0, 1):
+            memory[lane][:rows] = np.roll(np.resize(trial_planes(exact.encoding, 9), (rows, 22, 9, 9)), lane, axis=0)
+            collect.append(evaluator.submit(memory[lane][:rows], sizes, lane))
+        for lane in (0, 1):
+            assert disagreement(exact.run(memory[lane][:rows].copy(), sizes), collect[lane]()) is None
