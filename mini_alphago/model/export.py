@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ..files import write_atomically
 from .base import Network
-from .inference import fold
+from .norms import fold
 
 _NAMES = ("policy", "value", "score", "ownership")
 

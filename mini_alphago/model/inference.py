@@ -4,7 +4,6 @@ A backend takes planes as bytes and returns what `NetworkOutput` holds, as NumPy
 `Evaluator` chooses among them and checks that they do.
 """
 
-import copy
 import sys
 import warnings
 from collections.abc import Callable
@@ -14,48 +13,14 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from .base import Network
-from .blocks import GlobalPoolingBlock, PostActivationBlock, ResidualBlock
-from .heads import OwnershipHead, PolicyHead, PooledPolicyHead, ScalarHead
-from .katago import parts
-from .network import KataGoNetwork, PolicyValueNetwork
+from .norms import fold
 
 Precision = Literal["f32", "bf16", "f16"]
 DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 NOT_FINITE = "the network gave numbers that are not finite: its weights are damaged or its training has diverged"
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None]  # policy, value, score, ownership
-
-# (convolution, the batch norm right behind it) by the names of a module's attributes
-_FOLDABLE: dict[type[nn.Module], tuple[tuple[str, str], ...]] = {
-    PolicyValueNetwork: (("conv_input", "bn_input"), ("policy_conv", "policy_bn"), ("value_conv", "value_bn")),
-    KataGoNetwork: (("initial_conv", "initial_bn"),),
-    PostActivationBlock: (("conv1", "bn1"), ("conv2", "bn2")),
-    ResidualBlock: (("conv1", "bn2"),),
-    GlobalPoolingBlock: (("conv1", "bn2"),),
-    PolicyHead: (("conv", "bn"),),
-    PooledPolicyHead: (("conv", "bn"),),
-    ScalarHead: (("conv", "bn"),),
-    OwnershipHead: (("conv1", "bn"),),
-    parts.OrdinaryBlock: (("conv1", "bn2"),),
-    parts.PooledBias: (("conv", "bn"),),
-    parts.ValueHead: (("conv", "bn"),),
-}
-
-
-def fold(network: Network) -> Network:
-    """A copy in eval mode that computes the same in fewer steps: norms become part of the convolutions before them."""
-    folded = copy.deepcopy(network).eval().requires_grad_(False)
-    for module in list(folded.modules()):
-        for kind, pairs in _FOLDABLE.items():
-            if isinstance(module, kind):
-                for conv, norm in pairs:
-                    if not isinstance(getattr(module, conv), nn.Conv2d):
-                        continue
-                    setattr(module, conv, fuse_conv_bn_eval(getattr(module, conv), getattr(module, norm)))
-                    setattr(module, norm, nn.Identity().eval())
-    return folded
 
 
 class Ready(nn.Module):

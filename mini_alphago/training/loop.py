@@ -15,6 +15,7 @@ from ..game.diagram import draw as draw_board
 from ..model import Checkpoint, Evaluator, build_network, load_network, save_checkpoint
 from ..model.evaluator import pick_device
 from ..model.grow import grow_network
+from ..model.norms import restore_sizes
 from ..threads import set_threads
 from .clock import Clock
 from .config import TrainingConfig, from_toml, to_toml
@@ -103,6 +104,7 @@ class Training:
         if saved is None:
             if init:
                 network = grow_network(load_network(init), self.network.config)
+                restore_sizes(network)  # so that a learning rate means what it means from nothing
                 self.network.load_state_dict(network.state_dict())
                 self.trainer.average.load_state_dict(network.state_dict())
             self._publish()

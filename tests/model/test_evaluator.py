@@ -10,7 +10,8 @@ import torch
 from mini_alphago.game import Board, stack_boards
 from mini_alphago.model import ENCODINGS, Evaluator, KataGoNetwork, PolicyValueNetwork, symmetry
 from mini_alphago.model.evaluator import disagreement, first_that_works, trial_planes
-from mini_alphago.model.inference import OpenVinoBackend, Ready, TorchBackend, fold
+from mini_alphago.model.inference import OpenVinoBackend, Ready, TorchBackend
+from mini_alphago.model.norms import fold
 
 from .weights import trained
 

@@ -47,7 +47,7 @@ def test_help_lists_presets_and_settings(capsys: pytest.CaptureFixture[str], tmp
     for option in ("--run", "--init", "--iterations", "--minutes", "--network.size", "--self-play.simulations"):
         assert option in shown
     words = " ".join(shown.replace("│", " ").split())
-    assert "Simulations of a full search, whose policy is learned." in words
+    assert "Simulations of a full search, whose policy is learned; with Gumbel fewer" in words
     assert not list(tmp_path.iterdir())
 
 

@@ -13,6 +13,7 @@ from mini_alphago.model.evaluator import trial_planes
 from mini_alphago.model.export import export_katago
 from mini_alphago.model.katago.features import read_numbers
 from mini_alphago.model.katago.network import KataGoFileNetwork
+from mini_alphago.model.norms import restore_sizes
 from mini_alphago.training import NetworkSettings, train
 from mini_alphago.training.records import record_board
 from mini_alphago.training.samples import SampleMaker, usable
@@ -104,6 +105,7 @@ def test_a_run_begins_from_its_like_but_not_from_a_file(run: Path, tmp_path: Pat
     one = dataclasses.replace(SHORT, iterations=1)
     train(one, str(tmp_path / "next"), init=str(run))
     first, newest = load_network(tmp_path / "next/checkpoints/000000.safetensors"), load_network(run)
+    restore_sizes(newest)
     for name, tensor in first.state_dict().items():
         assert torch.equal(tensor, newest.state_dict()[name])
     with pytest.raises(ValueError, match=r"network of another kind \(b2c16\)"):

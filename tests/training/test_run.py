@@ -10,6 +10,7 @@ from safetensors.torch import load_file
 
 from mini_alphago.game import parse_sgf
 from mini_alphago.model import load_network
+from mini_alphago.model.norms import restore_sizes
 from mini_alphago.training import NetworkSettings, TrainingConfig, train
 from mini_alphago.training.config import to_toml
 from mini_alphago.training.folder import RunFolder
@@ -183,6 +184,7 @@ def test_a_run_begins_from_a_network(tmp_path: Path, whole: Path) -> None:
     one_more = dataclasses.replace(CONFIG, iterations=1)
     train(one_more, str(tmp_path / "next"), init=str(whole))
     first, newest = load_network(tmp_path / "next/checkpoints/000000.safetensors"), load_network(whole)
+    restore_sizes(newest)
     for name, tensor in first.state_dict().items():
         assert torch.equal(tensor, newest.state_dict()[name])
     deeper = dataclasses.replace(one_more, network=NetworkSettings(size="b3c8"))
