@@ -69,7 +69,7 @@ def _restore(weights: list[Tensor], others: list[Tensor], norms: Sequence[nn.Bat
     # As `conv3x3` makes them: the root mean square is √(2 / inputs). Those that start at zero grow to that as well.
     relative = [weight.square().mean() * (weight[0].numel() / 2) for weight in weights]
     square = torch.stack(relative).mean()
-    if not square:
+    if not square or not square.isfinite():  # nothing was learned there yet, or it is damaged: whoever asks it will see
         return
     for tensor in (*weights, *others):
         tensor.div_(square.sqrt())
