@@ -2,10 +2,13 @@
 
 import contextlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+_TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}")  # as `open_atomically` names them
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes, durable: bool = True) -> None:
@@ -39,5 +42,6 @@ def open_atomically(path: str | os.PathLike[str], durable: bool = True) -> Itera
 
 def remove_abandoned(folder: Path) -> None:
     """Remove the temporary files that killed processes left in a folder; only where nobody else writes now."""
-    for path in folder.glob(".*.????????"):  # as mkstemp names them
-        path.unlink()
+    for path in folder.iterdir():
+        if _TEMPORARY.fullmatch(path.name) and path.is_file():
+            path.unlink(missing_ok=True)

@@ -30,9 +30,11 @@ def test_a_file_is_the_old_one_until_it_is_the_new_one(tmp_path):
 
 
 def test_only_abandoned_files_are_removed(tmp_path):
-    others = [tmp_path / name for name in (".gitignore", ".nfs.0001", "a.json", "report.abcdefgh")]
+    others = [tmp_path / name for name in (".gitignore", ".nfs.0001", ".a.toml.swp", "a.json", "report.abcdefgh")]
     for path in others:
         path.touch()
+    others.append(tmp_path / ".a.12345678")
+    others[-1].mkdir()
     subprocess.run([sys.executable, "-c", KILLED, tmp_path / "b.json"], check=True)
     assert len(list(tmp_path.iterdir())) == len(others) + 1
     remove_abandoned(tmp_path)

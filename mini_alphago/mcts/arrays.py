@@ -56,7 +56,8 @@ class Trees(NamedTuple):
 class Leaves(NamedTuple):
     """Descents that wait for the network: `slots` = games × leaves of each game. Their positions are kept apart.
 
-    What the network is asked stands in rows, as many as there are slots: those in use come first, see `plan_rows`.
+    What the network is asked stands in rows, as many as there are slots: those in use come first, see `plan_rows`; or,
+    where leaves are not encoded here, each slot has the row of its own number.
     (Numba's parallel loops take no NamedTuple within another.)
     """
 

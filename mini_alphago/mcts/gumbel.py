@@ -13,7 +13,7 @@ from ..kernel import index, inlined_kernel, kernel
 from .arrays import NO_NODE, Options, Trees
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)  # a few kilobytes each
 def halving_schedule(considered: int, simulations: int) -> np.ndarray:
     """[considered + 1, simulations] int32: by how many actions are considered, the visits that the next one has.
 

@@ -112,7 +112,7 @@ class MCTS:
         search = self._search
         if search is None or search.settings.c_puct != self.c_puct or search.settings.nodes <= self.num_simulations:
             values = {**self.search_settings.__dict__, "c_puct": float(self.c_puct)}
-            values["nodes"] = max(self.search_settings.nodes, self.num_simulations + 2)
+            values["nodes"] = max(self.search_settings.nodes, self.num_simulations + 1 + self.search_settings.leaves)
             search = self._search = Search(evaluator, 1, self.board_size, SearchSettings(**values))
             search.rng = self.rng
             self._whole = set()

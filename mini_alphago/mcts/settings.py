@@ -58,7 +58,7 @@ class SearchSettings:
     c_scale: float = 1.0
     """Gumbel: see c_visit."""
     leaves: int = 1
-    """How many leaves of one game go to the network at once, at most. Gumbel finds the same as with one."""
+    """How many leaves of one game go to the network at once, at most. From a new root, Gumbel finds the same then."""
     nodes: int = 4096
     """The most nodes a tree may have; beyond it, subtrees with the fewest visits go."""
     move_limit: int | None = None

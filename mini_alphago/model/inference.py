@@ -96,7 +96,7 @@ class CudaGraphBackend:
         self._largest = largest
         self._graphs: dict[tuple[tuple[int, ...], int], _Captured] = {}  # by shape and lane
         self._inputs: dict[tuple[tuple[int, ...], int], Tensor] = {}  # by shape of a row and lane
-        self._smallest: dict[int, int] = {}  # size of a lane's graphs
+        self._rows: dict[int, int] = {}  # of the memory of a lane, where `buffer` was asked for it
         self._launcher = ThreadPoolExecutor(1, "launch")
 
     @torch.inference_mode()
@@ -124,7 +124,7 @@ class CudaGraphBackend:
 
         None if there are too many of them. The answer's arrays are those of the lane, not copies.
         """
-        if len(planes) > self._largest:
+        if len(planes) > self._room(lane):
             return None
         captured = self._graph(planes.shape, lane)
         captured.put(planes)
@@ -142,24 +142,25 @@ class CudaGraphBackend:
         return collect
 
     @torch.inference_mode()
-    def buffer(self, shape: tuple[int, ...], lane: int) -> np.ndarray | None:
+    def buffer(self, shape: tuple[int, ...], lane: int) -> np.ndarray:
         """Where `start` on that lane reads planes of this shape: written there, they are not copied."""
-        if shape[0] > self._largest:
-            return None
-        self._smallest[lane] = shape[0] // 4
+        self._rows[lane] = _power_of_two(shape[0])
         memory: np.ndarray = self._memory(shape[1:], lane).numpy()[: shape[0]]
         return memory
 
+    def _room(self, lane: int) -> int:
+        """The most rows of a question on this lane."""
+        return self._rows.get(lane, self._largest)
+
     def _memory(self, row: tuple[int, ...], lane: int) -> Tensor:
         """Where all graphs of a lane read rows of that shape, pinned: a lane has one question at a time."""
-        key = (row, lane)
-        if key not in self._inputs:
-            self._inputs[key] = torch.zeros((self._largest, *row), dtype=torch.int8).pin_memory()
+        key, rows = (row, lane), self._room(lane)
+        if key not in self._inputs or len(self._inputs[key]) < rows:  # graphs that read another keep it
+            self._inputs[key] = torch.zeros((rows, *row), dtype=torch.int8).pin_memory()
         return self._inputs[key]
 
     def _graph(self, shape: tuple[int, ...], lane: int) -> "_Captured":
-        rows = max(shape[0], self._smallest.get(lane, 1))
-        size = min(self._largest, 1 << max(0, rows - 1).bit_length())
+        size = _power_of_two(max(shape[0], self._rows.get(lane, 0) // 4))
         key = ((size, *shape[1:]), lane)
         if key not in self._graphs:
             self._graphs[key] = self._capture(self._memory(shape[1:], lane)[:size])
@@ -190,6 +191,10 @@ class CudaGraphBackend:
             for target, part in zip(outputs, _with_flag(self._ready(on_device)), strict=True):
                 target.copy_(part, non_blocking=True)
         return _Captured(graph, stream, inputs, on_device, outputs, torch.cuda.Event())  # type: ignore[no-untyped-call]
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(0, least - 1).bit_length()
 
 
 def _with_flag(parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

@@ -11,6 +11,7 @@ from .base import Network
 from .blocks import GlobalPoolingBlock, PostActivationBlock, ResidualBlock
 from .heads import OwnershipHead, PolicyHead, PooledPolicyHead, ScalarHead
 from .katago import parts
+from .katago.network import KataGoFileNetwork
 from .network import KataGoNetwork, PolicyValueNetwork
 
 # (convolution, the batch norm right behind it) by the names of a module's attributes
@@ -28,6 +29,8 @@ _PAIRS: dict[type[nn.Module], tuple[tuple[str, str], ...]] = {
     parts.PooledBias: (("conv", "bn"),),
     parts.ValueHead: (("conv", "bn"),),
 }
+
+_PRE_ACTIVATION = (ResidualBlock, GlobalPoolingBlock, parts.OrdinaryBlock, parts.PoolingBlock)
 
 
 def _pairs(network: Network) -> Iterator[tuple[nn.Module, str, str]]:
@@ -57,11 +60,17 @@ def restore_sizes(network: Network) -> None:
     """
     for module, conv, norm in _pairs(network):
         _restore([getattr(module, conv).weight], [], [getattr(module, norm)])
-    if isinstance(network, KataGoNetwork):  # only norms read what adds up along its tower: it shrinks as a whole
-        blocks = [block for block in network.blocks if isinstance(block, ResidualBlock | GlobalPoolingBlock)]
-        first = network.initial_bn
+    # Only norms read what adds up along a pre-activation tower: it shrinks as a whole.
+    if isinstance(network, KataGoNetwork):
+        beginning: list[Tensor] = [network.initial_bn.weight, network.initial_bn.bias]
+    elif isinstance(network, KataGoFileNetwork) and network.metadata is None:
+        beginning = [network.initial_conv.weight, network.global_inputs.weight]
+    else:
+        return
+    blocks = [block for block in network.blocks if isinstance(block, _PRE_ACTIVATION)]
+    if len(blocks) == len(network.blocks):
         norms = [*(block.bn1 for block in blocks), network.final_bn]
-        _restore([block.conv2.weight for block in blocks], [first.weight, first.bias], norms)
+        _restore([block.conv2.weight for block in blocks], beginning, norms)
 
 
 def _restore(weights: list[Tensor], others: list[Tensor], norms: Sequence[nn.BatchNorm2d]) -> None:
@@ -77,5 +86,8 @@ def _restore(weights: list[Tensor], others: list[Tensor], norms: Sequence[nn.Bat
         assert norm.running_mean is not None
         assert norm.running_var is not None
         norm.running_mean.div_(square.sqrt())
-        # A norm adds its ε to the variance: what it divides by is to shrink in just that proportion.
-        norm.running_var.add_(norm.eps).div_(square).sub_(norm.eps).clamp_(min=0)
+        # A norm adds its ε to the variance. What it divides by is to shrink in just that proportion; where it cannot,
+        # since only ε is left, the scale makes up for it.
+        before = norm.running_var + norm.eps
+        norm.running_var.copy_((before / square - norm.eps).clamp(min=0))
+        norm.weight.mul_(((norm.running_var + norm.eps) * square / before).sqrt())

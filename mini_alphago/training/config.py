@@ -120,7 +120,7 @@ class SelfPlaySettings:
         _check_choice("method", self.method, ("gumbel", "puct"))
         _check_ranges(self, {
             "games": (1, 65536), "groups": (1, 8), "simulations": (1, 10_000), "late_simulations": (0, 10_000),
-            "fast_simulations": (0, 10_000), "full_share": (0.01, 1.0),
+            "fast_simulations": (0, 10_000), "full_share": (0.01, 1.0), "leaves": (1, 1024),
             "temperature": (0.0, 100.0), "random_openings": (0.0, 1.0), "komi_spread": (0.0, 50.0),
             "move_limit": (2, 10_000), "resign_below": (-1.0, 0.0), "resign_played_out": (0.0, 1.0),
         })  # fmt: skip

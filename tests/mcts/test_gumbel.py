@@ -284,7 +284,7 @@ def raced(evaluator, leaves, considered, targets, noise):
     return search
 
 
-@pytest.mark.parametrize("kind", ["tutorial", "katago", "none"])
+@pytest.mark.parametrize("kind", ["tutorial", "katago", "katago-v7", "none"])
 @pytest.mark.parametrize(("considered", "most"), [(16, 32), (16, 64), (7, 50), (2, 20), (1, 6), (26, 9)])
 def test_several_leaves_find_what_one_finds(kind, considered, most):
     """Bit by bit, in fewer questions: the moves of a round of the race have nothing to do with each other."""

@@ -68,4 +68,18 @@ def test_planes_from_elsewhere_are_copied(backend: MadeUp) -> None:
     np.testing.assert_array_equal(value, planes[:3].sum(axis=(1, 2, 3)))
     assert backend.launched == [32, 4]
     assert backend.start(draw(2, 65), 0) is None
-    assert backend.buffer((65, *ROW), 0) is None
+    assert backend.start(draw(2, 65), 5) is None
+
+
+def test_a_lane_may_be_larger_than_any_other_question(backend: MadeUp) -> None:
+    small = backend.buffer((20, *ROW), 0)
+    for rows in (1, 20):
+        backend.start(small[:rows], 0)()
+    memory = backend.buffer((200, *ROW), 0)
+    for rows, size in ((200, 256), (100, 128), (65, 128), (30, 64)):
+        planes = draw(rows, rows)
+        memory[:rows] = planes
+        _, value, _, _ = backend.start(memory[:rows], 0)()
+        np.testing.assert_array_equal(value, planes.sum(axis=(1, 2, 3)))
+        assert backend.launched[-1] == size
+    assert backend.start(draw(2, 257), 0) is None
