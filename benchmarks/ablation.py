@@ -22,6 +22,7 @@ from mini_alphago.training import TrainingConfig, get_preset, train
 BASE, AGAIN = "the preset", "the preset again"
 # 32 a move on average, 64 late, as many as the preset `gpu` has without them.
 CAPS = {"simulations": 80, "fast_simulations": 16, "full_share": 0.25, "forced_playouts": 2.0, "late_simulations": 208}
+LATER = {"search_value": 0.7, "value_horizon": 8.0}
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting, value
     BASE: {},
     "PUCT": {"self_play": {"method": "puct", "fpu_reduction": 0.2}},
@@ -32,7 +33,8 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting,
     "a softened policy too": {"learning": {"soft_weight": 8.0}},
     "results only": {"learning": {"search_value": 0.0}},
     "half of the search's value": {"learning": {"search_value": 0.5}},
-    "values of later searches": {"learning": {"search_value": 0.7, "value_horizon": 8.0}},
+    "values of later searches": {"learning": LATER},
+    "values of later searches, a softened policy": {"learning": {"soft_weight": 8.0, **LATER}},
     "positions used once": {"learning": {"uses": 1.0}},
     "positions used six times": {"learning": {"uses": 6.0}},
     "half the learning rate": {"learning": {"learning_rate": 1e-3}},
