@@ -1,28 +1,35 @@
-"""What each part of a recipe is worth: `python benchmarks/ablation.py --preset gpu --minutes 1.5`.
+"""What each part of a recipe is worth: `python benchmarks/ablation.py --preset gpu --minutes 1.5 --seeds 3`.
 
-Every variant is trained from nothing for the same time on the same machine, one after the other, then meets the
-unchanged preset on paired openings. All lies in `--folder`: what is there already is neither trained nor played again.
-Kernels are compiled before the first clock starts, and the preset runs a second time, with another seed, at the end:
-what lies between those two is chance, or a machine that changed meanwhile.
+Every variant is trained from nothing for the same time on the same machine, with each seed, and its networks meet all
+those of the unchanged preset on paired openings. Runs of one recipe differ by chance, short ones by 150 Elo and more:
+the last column has the mean over seeds, and how far it may be off. Seeds take turns, so that a machine that becomes
+slower does so for all. All lies in `--folder`: what is there already is neither trained nor played again. Kernels are
+compiled before the first clock starts.
 """
 
 import argparse
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from mini_alphago.arena import PlayerMaker, elo_interval, play_match, random_openings
+from mini_alphago.arena import PlayerMaker, elo_ratings, play_match, random_openings
 from mini_alphago.model.checkpoint import newest_network
 from mini_alphago.training import TrainingConfig, get_preset, train
 
-BASE, AGAIN = "the preset", "the preset again"
+BASE = "the preset"
+Run = tuple[str, int]  # the variant's name, the seed
+Result = tuple[str, str, int, int, int]  # one, other, wins, losses, draws
 # 32 a move on average, 64 late, as many as the preset `gpu` has without them.
 CAPS = {"simulations": 80, "fast_simulations": 16, "full_share": 0.25, "forced_playouts": 2.0, "late_simulations": 208}
 LATER = {"search_value": 0.7, "value_horizon": 8.0}
+_SHOWN = {"games": ",.0f", "positions": ",.0f", "evals_per_second": ",.0f", "policy_loss": ".3f", "value_loss": ".3f"}
+_T = (np.inf, np.inf, 4.30, 2.78, 2.45, 2.31, 2.23)  # by seeds: of 2 (seeds − 1) degrees of freedom, 95 %
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting, value
     BASE: {},
     "PUCT": {"self_play": {"method": "puct", "fpu_reduction": 0.2}},
@@ -48,17 +55,13 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting,
     "milder targets": {"self_play": {"c_scale": 0.5}},
     "16 simulations, then 48": {"self_play": {"simulations": 16, "late_simulations": 48}},
     "32 simulations throughout": {"self_play": {"late_simulations": 0}},
-    AGAIN: {"": {"seed": 2}},
 }
 
 
 def changed(config: TrainingConfig, changes: dict[str, dict[str, Any]]) -> TrainingConfig:
-    """The settings with these changes, by section; "" is the run itself."""
+    """The settings with these changes, by section."""
     for section, values in changes.items():
-        if section:
-            config = replace(config, **{section: replace(getattr(config, section), **values)})
-        else:
-            config = replace(config, **values)
+        config = replace(config, **{section: replace(getattr(config, section), **values)})
     return config
 
 
@@ -70,29 +73,53 @@ def compile_all(config: TrainingConfig, chosen: list[str], folder: Path) -> None
         train(short, str(folder / f"compile-{method}"))
 
 
-def trained(config: TrainingConfig, name: str, folder: Path) -> tuple[Path, dict[str, Any]]:
-    """The run of a variant, and the last line of its metrics."""
-    run = folder / name.replace(" ", "-").replace(",", "").replace("'", "")
-    last = run / "metrics.jsonl"
-    if not (run / "done").exists():
-        train(None if last.exists() else changed(config, VARIANTS[name]), str(run))
-        (run / "done").touch()
+def trained(config: TrainingConfig, run: Run, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """Where that run is, trained if it was not, and the last line of its metrics."""
+    name, seed = run
+    path = folder / f"{re.sub('[^a-z0-9]+', '-', name.lower())}-{seed}"
+    last = path / "metrics.jsonl"
+    if not (path / "done").exists():
+        train(None if last.exists() else replace(changed(config, VARIANTS[name]), seed=seed), str(path))
+        (path / "done").touch()
     line: dict[str, Any] = json.loads(last.read_text().splitlines()[-1])
-    return run, line
+    return path, line
 
 
-def played(run: Path, base: Path, maker: PlayerMaker, games: int, config: TrainingConfig) -> tuple[int, int, int]:
-    """Wins, losses and draws of a run's network against that of the base."""
-    kept = run / "match.json"
-    if not kept.exists():
-        openings = random_openings(games // 2, config.board_size, config.self_play.komi, 2, seed=5)
-        one, other = (maker.make(str(newest_network(path))) for path in (run, base))
-        found = play_match(one, other, openings)
-        one.close()
-        other.close()
-        kept.write_text(json.dumps((found.wins, found.losses, found.draws)))
-    wins, losses, draws = json.loads(kept.read_text())
-    return wins, losses, draws
+def played(
+    pairs: list[tuple[Run, Run]], paths: dict[Run, Path], maker: PlayerMaker, games: int, config: TrainingConfig
+) -> list[Result]:
+    """The result of each pair: wins, losses and draws of the first one's network against the second one's."""
+    openings = random_openings(games // 2, config.board_size, config.self_play.komi, 2, seed=5)
+    results: list[Result] = []
+    for one, other in pairs:
+        kept = paths[one] / f"against-{paths[other].name}.json"
+        if not kept.exists():
+            first, second = (maker.make(str(newest_network(paths[run]))) for run in (one, other))
+            found = play_match(first, second, openings)
+            first.close()
+            second.close()
+            kept.write_text(json.dumps((found.wins, found.losses, found.draws)))
+        wins, losses, draws = json.loads(kept.read_text())
+        results.append((str(one), str(other), wins, losses, draws))
+    return results
+
+
+def add_row(table: Table, name: str, lines: list[dict[str, Any]], elo: np.ndarray, base: np.ndarray) -> None:
+    """Means over seeds; elo, base: [seeds], ratings of the variant's runs and of the preset's."""
+    mean = {key: np.mean([line[key] for line in lines]) for key in _SHOWN}
+    row = [
+        name,
+        *(f"{mean[key]:{form}}" for key, form in _SHOWN.items()),
+        " ".join(f"{e - base.mean():+.0f}" for e in elo),
+    ]
+    if name != BASE:
+        seeds = len(elo)
+        # Both means are off by chance. With few runs their spread is not known well itself: Student's t.
+        row.append(f"{elo.mean() - base.mean():+.0f}")
+        if seeds > 1:
+            spread = np.sqrt((elo.var(ddof=1) + base.var(ddof=1)) / seeds)
+            row[-1] += f" ± {_T[min(seeds, len(_T) - 1)] * spread:.0f}"
+    table.add_row(*row)
 
 
 def main() -> None:
@@ -100,31 +127,33 @@ def main() -> None:
     parser.add_argument("variants", nargs="*", metavar="NAME", help=f"of: {'; '.join(VARIANTS)}. All, if none is named")
     parser.add_argument("--preset", default="gpu")
     parser.add_argument("--minutes", type=float, default=1.5, help="of each run")
-    parser.add_argument("--games", type=int, default=400, help="of each match")
+    parser.add_argument("--seeds", type=int, default=3, help="how many runs of each variant")
+    parser.add_argument("--games", type=int, default=400, help="of each run, against all of the preset's together")
     parser.add_argument("--visits", type=int, default=100, help="a move in them")
     parser.add_argument("--folder", type=Path, default=Path("ablation"), help="where runs are kept")
     arguments = parser.parse_args()
     if unknown := set(arguments.variants) - set(VARIANTS):
         parser.error(f"no variant {', '.join(unknown)}: they are {'; '.join(VARIANTS)}")
     chosen = [name for name in VARIANTS if name in (BASE, *(arguments.variants or VARIANTS))]
+    seeds = range(1, arguments.seeds + 1)
     config = get_preset(arguments.preset)
     config = replace(config, minutes=arguments.minutes, measure=replace(config.measure, every=0))
-    maker = PlayerMaker(config.board_size, arguments.games, arguments.visits, 1, "auto", 60.0)
+    games = max(2, arguments.games // len(seeds))
+    maker = PlayerMaker(config.board_size, games, arguments.visits, 1, "auto", 60.0)
     console = Console(width=140)
     compile_all(config, chosen, arguments.folder)
-    table = Table("", "games", "positions", "evals/s", "policy loss", "value loss", "won–drawn–lost", "Elo (95 %)")
+    paths: dict[Run, Path] = {}
+    lines: dict[Run, dict[str, Any]] = {}
+    for run in [(name, seed) for seed in seeds for name in chosen]:
+        paths[run], lines[run] = trained(config, run, arguments.folder)
+        console.print(*run, *(f"{key} {lines[run][key]:{form}}" for key, form in _SHOWN.items()), highlight=False)
+    base = [(BASE, seed) for seed in seeds]
+    pairs = [(one, other) for one in paths for other in base if one not in base or one > other]
+    ratings = elo_ratings(played(pairs, paths, maker, games, config), str(base[0]))
+    table = Table("", *(key.replace("_", " ") for key in _SHOWN), "Elo by seed", "Elo (95 %)")
     for name in chosen:
-        run, line = trained(config, name, arguments.folder)
-        row = [f"{line['games']:,}", f"{line['positions']:,}", f"{line['evals_per_second']:,.0f}"]
-        row += [f"{line['policy_loss']:.3f}", f"{line['value_loss']:.3f}"]
-        if name == BASE:
-            base = run
-        else:
-            wins, losses, draws = played(run, base, maker, arguments.games, config)
-            elo, low, high = elo_interval(wins, losses, draws)
-            row += [f"{wins}–{draws}–{losses}", f"{elo:+.0f} ({low:+.0f} to {high:+.0f})"]
-        table.add_row(name, *row)
-        console.print(name, *row, highlight=False)  # as it comes: the rest takes a while
+        elo, its = (np.array([ratings[str((n, seed))].elo for seed in seeds]) for n in (name, BASE))
+        add_row(table, name, [lines[name, seed] for seed in seeds], elo, its)
     console.print(table)
 
 
