@@ -6,18 +6,19 @@ import pytest
 from mini_alphago.mcts import Search, SearchSettings
 from mini_alphago.mcts.together import Turns
 from mini_alphago.model import Evaluator, KataGoNetwork
+from mini_alphago.model.evaluation import Evaluation
 
-from .evaluators import Hashed
+from .evaluators import Hashed, Seen
 from .invariants import check_tree, random_board
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def searches(evaluator, method, counts=(9, 5, 12)):
+def searches(evaluator, method, counts=(9, 5, 12), leaves=1):
     rng = np.random.default_rng(2)
     made = []
     for seed, count in enumerate(counts):
-        search = Search(evaluator, count, 5, SearchSettings(method=method), seed=seed)
+        search = Search(evaluator, count, 5, SearchSettings(method=method, leaves=leaves), seed=seed)
         for g in range(count):
             search.set_board(random_board(rng, (5, 5), int(rng.integers(0, 30))), g)
         made.append(search)
@@ -50,6 +51,46 @@ def test_the_same_trees(method, kind):
         assert one.evaluations == other.evaluations > 0
         for g in range(one.games):
             check_tree(other, g)
+
+
+class Late(Seen):
+    """Reads each lane's memory, and writes where its last answer stood, as late as a device may do it."""
+
+    def __init__(self, encoding):
+        super().__init__(encoding)
+        self.memory, self.answers = {}, {}
+
+    def buffer(self, shape, lane):
+        if lane not in self.memory or self.memory[lane].shape != shape:
+            self.memory[lane] = np.zeros(shape, np.int8)
+        return self.memory[lane]
+
+    def submit(self, planes, sizes, lane):
+        def collect():
+            found = self.run(planes, sizes)
+            kept = self.answers.setdefault(lane, [np.zeros((99, *part.shape[1:]), part.dtype) for part in found[:3]])
+            for memory, part in zip(kept, found, strict=False):
+                memory[: len(part)] = part
+            return Evaluation(*(memory[: len(planes)] for memory in kept), None)
+
+        return collect
+
+
+@pytest.mark.parametrize("encoding", ["katago", "katago-v7"])
+@pytest.mark.parametrize("leaves", [1, 2, 8])
+def test_lanes_of_several_leaves(encoding, leaves):
+    alone = searches(Seen(encoding), "gumbel")
+    together = searches(Late(encoding), "gumbel", leaves=leaves)
+    for again in range(2):
+        visits = [np.arange(3, 3 + 2 * search.games, 2) for search in alone]
+        noise = [np.arange(search.games) % 2 == again for search in alone]
+        for search, v, n in zip(alone, visits, noise, strict=True):
+            search.run(v, n)
+        run_together(together, visits, noise)
+        for one, other in zip(alone, together, strict=True):
+            for found, expected in zip(other.summary(), one.summary(), strict=True):
+                np.testing.assert_array_equal(found, expected)
+            assert one.evaluations == other.evaluations > 0
 
 
 def test_a_failure_leaves_empty_trees():
