@@ -1,10 +1,10 @@
 """What each part of a recipe is worth: `python benchmarks/ablation.py --preset gpu --minutes 1.5 --seeds 3`.
 
 Every variant is trained from nothing for the same time on the same machine, with each seed, and its networks meet all
-those of the unchanged preset on paired openings. Runs of one recipe differ by chance, short ones by 150 Elo and more:
-the last column has the mean over seeds, and how far it may be off. Seeds take turns, so that a machine that becomes
-slower does so for all. All lies in `--folder`: what is there already is neither trained nor played again. Kernels are
-compiled before the first clock starts.
+those of the unchanged preset on paired openings. Runs of one recipe differ by chance (docs/experiments.md has two that
+differ by 165 Elo): the last column has the mean over seeds, and how far it may be off. Seeds take turns, so that a
+machine that becomes slower does so for all. All lies in `--folder`: what is there already is neither trained nor played
+again. Kernels are compiled before the first clock starts.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 from mini_alphago.arena import PlayerMaker, elo_ratings, play_match, random_openings
@@ -91,7 +92,7 @@ def played(
     """The result of each pair: wins, losses and draws of the first one's network against the second one's."""
     openings = random_openings(games // 2, config.board_size, config.self_play.komi, 2, seed=5)
     results: list[Result] = []
-    for one, other in pairs:
+    for one, other in track(pairs, "matches"):
         kept = paths[one] / f"against-{paths[other].name}.json"
         if not kept.exists():
             first, second = (maker.make(str(newest_network(paths[run]))) for run in (one, other))
@@ -134,6 +135,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if unknown := set(arguments.variants) - set(VARIANTS):
         parser.error(f"no variant {', '.join(unknown)}: they are {'; '.join(VARIANTS)}")
+    if arguments.seeds < 1:
+        parser.error(f"--seeds is {arguments.seeds}: it is 1 or more")
     chosen = [name for name in VARIANTS if name in (BASE, *(arguments.variants or VARIANTS))]
     seeds = range(1, arguments.seeds + 1)
     config = get_preset(arguments.preset)

@@ -110,9 +110,10 @@ class MCTS:
     def _engine(self) -> Search:
         evaluator = self.evaluator()
         search = self._search
-        if search is None or search.settings.c_puct != self.c_puct or search.settings.nodes <= self.num_simulations:
+        room = self.num_simulations + 1 + self.search_settings.leaves
+        if search is None or search.settings.c_puct != self.c_puct or search.settings.nodes < room:
             values = {**self.search_settings.__dict__, "c_puct": float(self.c_puct)}
-            values["nodes"] = max(self.search_settings.nodes, self.num_simulations + 1 + self.search_settings.leaves)
+            values["nodes"] = max(self.search_settings.nodes, room)
             search = self._search = Search(evaluator, 1, self.board_size, SearchSettings(**values))
             search.rng = self.rng
             self._whole = set()

@@ -194,6 +194,7 @@ class CudaGraphBackend:
 
 
 def _power_of_two(least: int) -> int:
+    """The smallest that is not below `least`."""
     return 1 << max(0, least - 1).bit_length()
 
 

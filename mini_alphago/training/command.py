@@ -68,7 +68,7 @@ def train_verb(arguments: list[str], doc: str, on_cluster: OnCluster) -> Callabl
         if RunFolder(run).exists:  # as when a command is simply given again
             given = (("--preset", known.preset and not chosen), ("--init", init))
             unused = " and ".join(name for name, value in given if value)
-            said = f"{run} goes on as it began: {unused} is not used." if unused else ""
+            said = f"{run} goes on as it began, without {unused}." if unused else ""
         if web is not None and len(web) > 1:
             raise ValueError("--web takes one port, or none")
         if ray is not None and len(ray) > 1:

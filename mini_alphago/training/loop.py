@@ -13,6 +13,7 @@ import torch
 from ..files import write_atomically
 from ..game.diagram import draw as draw_board
 from ..model import Checkpoint, Evaluator, build_network, load_network, save_checkpoint
+from ..model.base import Network
 from ..model.evaluator import pick_device
 from ..model.grow import grow_network
 from ..model.norms import restore_sizes
@@ -103,8 +104,7 @@ class Training:
         saved = self.folder.load_state()
         if saved is None:
             if init:
-                network = grow_network(load_network(init), self.network.config)
-                restore_sizes(network)  # so that a learning rate means what it means from nothing
+                network = _first_network(init, self.config)
                 self.network.load_state_dict(network.state_dict())
                 self.trainer.average.load_state_dict(network.state_dict())
             self._publish()
@@ -324,6 +324,13 @@ def _check_same(before: TrainingConfig, now: TrainingConfig, at_rest: bool) -> N
             )
 
 
+def _first_network(init: str, config: TrainingConfig) -> Network:
+    """The network of a checkpoint as a run with these settings begins from it. ValueError or OSError if it cannot."""
+    network = grow_network(load_network(init), config.network.config(config.board_size))
+    restore_sizes(network)  # so that a learning rate means what it means from nothing
+    return network
+
+
 def train(
     config: TrainingConfig | None,
     run: str,
@@ -360,8 +367,10 @@ def _train(
     make_workers: MakeWorkers,
 ) -> Training:
     begun = folder.exists
-    if config is not None:
-        learning_devices(pick_device(config.device), config.learning)  # refused before a folder is made
+    if config is not None:  # what is impossible is refused before a folder is made
+        learning_devices(pick_device(config.device), config.learning)
+        if init and not begun:
+            _first_network(init, config)
     with folder.open(), display, contextlib.ExitStack() as end:
         if begun:
             config = folder.read_config()

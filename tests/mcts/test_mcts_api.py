@@ -11,7 +11,7 @@ from mini_alphago.mcts import MCTS, MCTSNode, Search, SearchSettings
 from mini_alphago.model import Evaluator, KataGoNetwork, PolicyValueNetwork, encode_board
 
 from ..model.weights import trained
-from .invariants import random_board
+from .invariants import check_tree, random_board
 
 PASS = (-1, -1)
 
@@ -303,3 +303,12 @@ def test_nodes_made_by_a_search_select_as_it_would(network, board):
     move, child = root.select_child()
     assert next_root.children[move].visit_count == child.visit_count + 1
     assert isinstance(child, MCTSNode)
+
+
+def test_there_is_room_for_all_leaves_of_a_round(network, board):
+    settings = SearchSettings(method="gumbel", nodes=2, leaves=8)
+    mcts = MCTS(network, 5, 20, seed=0, settings=settings)
+    for simulations in (20, 24):  # the second needs a larger tree
+        mcts.num_simulations = simulations
+        mcts.search(board)
+        check_tree(mcts._search, 0, never_cut=True)

@@ -193,3 +193,6 @@ def test_a_run_begins_from_a_network(tmp_path: Path, whole: Path) -> None:
     other = dataclasses.replace(CONFIG, network=NetworkSettings(size="b1c16"))
     with pytest.raises(ValueError, match=r"network of another kind \(b1c8\)"):
         train(other, str(tmp_path / "wrong"), init=str(whole))
+    with pytest.raises(FileNotFoundError, match="nobody"):
+        train(other, str(tmp_path / "wrong"), init=str(tmp_path / "nobody"))
+    assert not (tmp_path / "wrong").exists(), "the same command, corrected, begins a run"
