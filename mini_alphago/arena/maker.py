@@ -3,22 +3,28 @@
 import hashlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
+from ..mcts import playing_settings
 from ..mcts.levels import Level, find_level
 from ..model import SHIPPED, Evaluator, load_network
 from ..model.checkpoint import newest_network
 from .gtp_player import GtpPlayer, gnugo_player
-from .players import LevelPlayer, Player, PolicyPlayer, RandomPlayer, SearchPlayer
+from .players import LevelPlayer, Player, PolicyPlayer, RandomPlayer, SearchPlayer, strong_settings
 
 if TYPE_CHECKING:
     from ..model import Network
 
 FORMS = (
-    "PATH[,visits=N][,time=SECONDS], PATH,level=NAME, shipped instead of a path, policy:PATH, random, gnugo:LEVEL, "
-    "or 'gtp:COMMAND LINE'"
+    "PATH[,visits=N][,time=SECONDS][,SETTING=VALUE …], PATH,level=NAME, shipped instead of a path, policy:PATH, "
+    "random, gnugo:LEVEL, or 'gtp:COMMAND LINE'"
 )
+SETTINGS: dict[str, Callable[[str], object]] = {
+    "method": str, "c_puct": float, "c_base": float, "fpu_reduction": float, "score_weight": float,
+    "prior_temperature": float, "considered": int, "c_visit": float, "c_scale": float,
+}  # fmt: skip
+"""Of a search (see `SearchSettings`), which a player may have otherwise than usual."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class PlayerSpec:
     visits: int | None = None  # of a search, if the text says so
     seconds: float | None = None  # a move, likewise
     level: Level | None = None  # likewise
+    settings: tuple[tuple[str, object], ...] = ()  # of the search, where the text says so
 
     @property
     def network(self) -> str | None:
@@ -53,33 +60,51 @@ def read_player(text: str) -> PlayerSpec:
         spec = PlayerSpec(text, "policy", rest)
     else:
         path, *options = text.split(",")
-        spec = PlayerSpec(text, "search", path, *_read_options(text, options))
+        spec = PlayerSpec(text, "search", path, **_read_options(text, options))
     if spec.what != SHIPPED and not os.path.exists(spec.what):
         raise ValueError(f"no player {text!r}: it is {FORMS}")
     return spec
 
 
-def _read_options(text: str, options: list[str]) -> tuple[int | None, float | None, Level | None]:
-    visits, seconds, level = None, None, None
+def _read_options(text: str, options: list[str]) -> dict[str, Any]:
+    """What stands behind the path of a network, as fields of `PlayerSpec`."""
+    found: dict[str, Any] = {}
+    settings: dict[str, object] = {}
     for option in options:
         name, _, value = option.partition("=")
+        name = name.strip().replace("-", "_")
         try:
             if name == "visits":
-                visits = int(value)
+                found["visits"] = _number(int, value)
             elif name == "time":
-                seconds = float(value)
+                found["seconds"] = _number(float, value)
             elif name == "level":
-                level = find_level(value)
+                found["level"] = find_level(value)
+            elif name in SETTINGS:
+                settings[name] = _number(SETTINGS[name], value)
+                replace(playing_settings(2), **{name: settings[name]})  # type: ignore[arg-type]
             else:
-                raise ValueError("a network takes ,visits=N, ,time=SECONDS or ,level=NAME, and nothing else")
+                raise ValueError(
+                    f"a network takes ,visits=N, ,time=SECONDS or ,level=NAME, of its search {', '.join(SETTINGS)}, "
+                    "and nothing else"
+                )
         except ValueError as error:
-            reason = f"{value!r} is no number" if name in ("visits", "time") else str(error)
-            raise ValueError(f"{text!r}: {reason}") from None
+            raise ValueError(f"{text!r}: {error}") from None
+    visits, seconds, level = (found.get(name) for name in ("visits", "seconds", "level"))
     if (visits is not None and visits < 1) or (seconds is not None and not 0 < seconds <= 3600):
         raise ValueError(f"{text!r}: visits is 1 or more, time above 0 and at most 3600 seconds")
-    if level is not None and (seconds is not None or (visits is not None and level.visits is not None)):
-        raise ValueError(f"{text!r}: a level has its own visits; only level=full takes ,visits=N, and none takes time")
-    return visits, seconds, level
+    if level is not None and (seconds is not None or settings or (visits is not None and level.visits is not None)):
+        raise ValueError(
+            f"{text!r}: a level has its own search; only level=full takes ,visits=N, and none takes time or settings"
+        )
+    return {**found, "settings": tuple(settings.items())}
+
+
+def _number(kind: Callable[[str], object], text: str) -> object:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no {'whole ' if kind is int else ''}number") from None
 
 
 def fingerprint(path: str) -> str:
@@ -128,8 +153,10 @@ class PlayerMaker:
         if spec.level is not None:
             evaluator = self._evaluator(spec.network)
             return LevelPlayer(text, evaluator, spec.level, visits or self._visits, self._size, self._games, self._seed)
+        settings = replace(strong_settings(visits, self._size, self._games), **dict(spec.settings))  # type: ignore[arg-type]
+        evaluator = self._evaluator(spec.network)
         return SearchPlayer(
-            text, self._evaluator(spec.network), visits, self._size, self._games, seed=self._seed, seconds=spec.seconds
+            text, evaluator, visits, self._size, self._games, settings, seed=self._seed, seconds=spec.seconds
         )
 
     def _evaluator(self, path: str) -> Evaluator:

@@ -174,7 +174,7 @@ class SearchPlayer:
             raise ValueError(f"opening temperature {opening_temperature} is not possible: it is 0 or more")
         self.name, self.visits, self.seconds = name, visits, seconds
         self._temperature = opening_temperature
-        settings = settings or _strong_settings(visits, size, games)
+        settings = settings or strong_settings(visits, size, games)
         if settings.method == "gumbel" and seconds is not None:
             raise ValueError(f"{name} has {seconds} seconds a move: a gumbel search has to know its visits")
         self._search = Search(evaluator, games, size, settings, seed)
@@ -276,7 +276,8 @@ class LevelPlayer(SearchPlayer):
             self._search.advance(move, game, keep_tree=False)
 
 
-def _strong_settings(visits: int | None, size: int, games: int) -> SearchSettings:
+def strong_settings(visits: int | None, size: int, games: int) -> SearchSettings:
+    """How a `SearchPlayer` searches that is to be strong, with room for so many visits; None: for any number."""
     if visits is not None:
         # A tree has at most one node for each visit of its root, kept ones included, and the root itself.
         leaves, nodes = 1, visits + 16

@@ -92,6 +92,7 @@ class Options(NamedTuple):
     several: int  # 1: several leaves of a game are out at once
     virtual_loss: float  # what a leaf out for evaluation is expected to bring less than the mean of its edge
     score_weight: float
+    prior_scale: float  # logits of the network are multiplied by this before they become priors
     gumbel: int  # 1: Gumbel AlphaZero instead of PUCT
     c_visit: float
     c_scale: float

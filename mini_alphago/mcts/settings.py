@@ -12,6 +12,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "forced_playouts": (0.0, 100.0),
     "virtual_loss": (0.0, 10.0),
     "score_weight": (0.0, 1.0),
+    "prior_temperature": (0.1, 10.0),
     "noise_alpha": (1e-3, 1e3),
     "noise_epsilon": (0.0, 1.0),
     "considered": (1, 362),
@@ -43,6 +44,8 @@ class SearchSettings:
     less this. More finds more leaves for a network call, and agrees less with one leaf at a time."""
     score_weight: float = 0.0
     """Weight of the score beside win and loss, if the network knows it: wins by more, and no nonsense when lost."""
+    prior_temperature: float = 1.0
+    """Priors are the network's policy to the power 1 / temperature; above 1 flatter: more moves are looked at."""
     noise_alpha: float = 0.3
     """Dirichlet noise at the root: how even it is."""
     noise_epsilon: float = 0.25
@@ -90,6 +93,7 @@ class SearchSettings:
             several=int(self.leaves > 1 and self.method == "puct"),
             virtual_loss=float(self.virtual_loss),
             score_weight=float(self.score_weight) if has_score else 0.0,
+            prior_scale=1 / self.prior_temperature,
             gumbel=int(self.method == "gumbel"),
             c_visit=float(self.c_visit),
             c_scale=float(self.c_scale),

@@ -122,8 +122,8 @@ def _new_node(trees: Trees, g: int, slot: int, leaves: Leaves, edge_count: int) 
 
 
 @kernel
-def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: int) -> int:
-    """Make a node of the leaf in `slot`: an edge for each legal move, priors the softmax of `logits` over those.
+def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: int, options: Options) -> int:
+    """Make a node of the leaf in `slot`: an edge for each legal move, priors the softmax of scaled `logits` over those.
 
     `logits` [width² + 1] is laid out for a tensor that may be wider than the board. Returns the node, or NO_NODE.
     """
@@ -137,7 +137,11 @@ def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: 
     first = trees.nodes[g, node].first_edge
     last = first + count
     _list_moves(trees, g, first, leaves, slot, logits, width)
-    softmax(trees.prior[g, first:last])
+    prior = trees.prior[g, first:last]
+    if options.prior_scale != 1:
+        for i in range(count):
+            prior[i] *= options.prior_scale
+    softmax(prior)
     bring_forward(trees, g, node)
     if node == 0:
         trees.racers[g] = 0
@@ -232,7 +236,7 @@ def receive(
     options: Options,
 ) -> None:
     """Take the network's answer for the leaf in `slot`: expand it and back its value up."""
-    node = expand(trees, g, leaves, slot, logits, width)
+    node = expand(trees, g, leaves, slot, logits, width, options)
     if node != NO_NODE:
         _write_evaluation(trees, g, node, value, points, leaves.size[slot], options)
     if leaves.length[slot] > 0:

@@ -16,6 +16,7 @@ from mini_alphago.arena.command import _sure
 from mini_alphago.arena.players import LevelPlayer
 from mini_alphago.cli import main
 from mini_alphago.game import parse_sgf
+from mini_alphago.mcts import playing_settings
 from mini_alphago.mcts.levels import find_level
 from mini_alphago.model import KataGoNetwork, save_checkpoint
 
@@ -47,6 +48,9 @@ def test_players_by_name(network: str) -> None:
     found = [(s.visits, s.seconds) for s in searches if isinstance(s, SearchPlayer)]
     assert found == [(2, None), (7, None), (None, 0.5), (9, 2.0)]
     assert len({id(s._search.evaluator) for s in searches if isinstance(s, SearchPlayer)}) == 1  # loaded once
+    tuned = maker.make(f"{network},visits=7,c_puct=2,fpu-reduction=0.1,method=gumbel")
+    assert isinstance(tuned, SearchPlayer)
+    assert tuned._search.settings == replace(playing_settings(23, 1), c_puct=2.0, fpu_reduction=0.1, method="gumbel")
     levels = [maker.make(f"{network},level={rest}") for rest in ("easy", "full", "full,visits=5")]
     assert [(type(s), s.visits) for s in levels] == [
         (LevelPlayer, find_level("easy").visits), (LevelPlayer, 2), (LevelPlayer, 5)
@@ -58,9 +62,12 @@ def test_players_by_name(network: str) -> None:
     [
         ("nobody", "no player 'nobody'"), ("policy:nobody", "no player"), ("gnugo:11", "gnugo:0 to gnugo:10"),
         ("gnugo:x", "gnugo:0 to"), ("gtp:", "no player"), ("gtp:/nowhere/engine", "there is no program"),
-        ("NET,visits=0", "visits is 1 or more"), ("NET,visits=x", "is no number"),
-        ("NET,level=5", "levels are beginner, easy"), ("NET,level=easy,visits=3", "its own visits"),
-        ("NET,level=full,time=1", "none takes time"),
+        ("NET,visits=0", "visits is 1 or more"), ("NET,visits=x", "is no whole number"),
+        ("NET,level=5", "levels are beginner, easy"), ("NET,level=easy,visits=3", "its own search"),
+        ("NET,level=full,time=1", "none takes time"), ("NET,level=full,c_puct=1", "none takes time or settings"),
+        ("NET,c_puct=x", "'x' is no number"), ("NET,c_puct=-1", "search setting c_puct is -1.0"),
+        ("NET,considered=1.5", "is no whole number"), ("NET,method=minimax", "unknown search method"),
+        ("NET,time=1,method=gumbel", "has to know its visits"),
         ("NET,depth=3", "and nothing else"), ("NET,time=0", "time above 0"), ("NET,time=nan", "time above 0"),
     ],
 )  # fmt: skip

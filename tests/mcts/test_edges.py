@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from mini_alphago.game import Board, Rules, state
+from mini_alphago.game.coords import to_flat
 from mini_alphago.mcts import Search, SearchSettings
 from mini_alphago.model import Evaluation
 
-from .evaluators import Hashed, Uniform
+from .evaluators import Entry, Hashed, Table, Uniform
 from .invariants import check_tree, random_board
 
 
@@ -54,6 +55,17 @@ def test_advancing_into_the_end_of_the_game():
     check_tree(search)
     with pytest.raises(ValueError, match="the game is over"):
         search.best_move()
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_the_temperature_of_priors(temperature):
+    policy = {0: 0.5, 4: 0.3, 8: 0.15, 9: 0.05}  # the pass too
+    search = Search(Table({}, Entry(0.0, policy)), 1, 3, SearchSettings(prior_temperature=temperature))
+    search.run(1)
+    powers = {move: probability ** (1 / temperature) for move, probability in policy.items()}
+    total = sum(powers.values()) + 6 * 1e-9 ** (1 / temperature)
+    found = {to_flat(*move.move, 3): move.prior for move in search.root_moves()}
+    assert {move: found[move] for move in policy} == pytest.approx({m: p / total for m, p in powers.items()}, rel=1e-4)
 
 
 def test_nothing_searched_is_no_move():

@@ -26,6 +26,8 @@ from mini_alphago.mcts import SearchSettings
         ("forced_playouts", math.nan),
         ("virtual_loss", -1),
         ("score_weight", 1.5),
+        ("prior_temperature", 0),
+        ("prior_temperature", math.inf),
         ("noise_alpha", 0),
         ("noise_epsilon", 1.1),
         ("noise_epsilon", -0.1),
