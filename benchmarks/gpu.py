@@ -1,8 +1,9 @@
 """How fast training is on one GPU: `python benchmarks/gpu.py` (needs CUDA, and takes about four minutes).
 
 For each network, in one run: what it does alone, batch after batch of the size that self-play asks, one by one and two
-at once; self-play with Gumbel and with PUCT, as a share of the latter, where its time goes, and how busy the GPU is
-meanwhile; training steps, with their batches made and on the GPU alone.
+at once; self-play with Gumbel and with PUCT, as a share of that, where its time goes, how busy the GPU is meanwhile;
+training steps, with their batches made and on the GPU alone. Ways of self-play take turns, a few seconds each time, and
+the network alone with them: the machine may be another's too, and is not equally fast all the time.
 """
 
 import argparse
@@ -10,15 +11,12 @@ import itertools
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import torch
 from network import make_network
-from numba import get_num_threads
 from rich.console import Console
 from rich.table import Table
 
@@ -72,33 +70,68 @@ def raw_rate(evaluator: Evaluator, batch: int, size: int, lanes: int) -> float:
     return statistics.median(rates)
 
 
-def self_play(table: Table, play: SelfPlay, way: str, raw: float, seconds: float) -> None:
-    """Play for a while, and say how fast it was."""
-    name = "Gumbel" if play.settings.method == "gumbel" else "PUCT"
-    for _ in range(3 * len(play.searches)):
-        play.apply(play.think())
-    evals, waited, positions, games = play.evaluations, play.network_seconds, 0, 0
-    with watched_gpu() as busy:
-        start = time.perf_counter()
-        applying = 0.0
-        while time.perf_counter() - start < seconds:
-            step = play.think()
-            thought = time.perf_counter()
-            games += len(play.apply(step).id)
-            applying += time.perf_counter() - thought
-            positions += len(step.move)
-        took = time.perf_counter() - start
-    rate = (play.evaluations - evals) / took
-    table.add_row(f"self-play, {name}", f"{rate:,.0f} evals/s: {rate / raw:.2f} of the network alone")
-    table.add_row("", f"{positions / took:,.0f} positions/s, {games / took:,.0f} games/s; {way}")
-    waiting = (play.network_seconds - waited) / took
-    shares = f"trees {1 - waiting - applying / took:.0%}, waiting for the network {waiting:.0%}"
-    used = f"; GPU busy {statistics.mean(busy):.0f} %" if busy else ""
-    table.add_row("", f"{shares}, games {applying / took:.0%}{used}")
+class Way:
+    """A way of self-play, and what came of each of its turns."""
+
+    def __init__(self, evaluator: Evaluator, size: int, rows: int, groups: int, threads: int, method: str, leaves: int):
+        settings = SelfPlaySettings(
+            games=groups * rows // leaves,
+            groups=groups,
+            method=method,
+            leaves=leaves,
+            fpu_reduction=0.2,  # type: ignore[arg-type]
+        )
+        self.play = SelfPlay(evaluator, size, settings, staggered=True)
+        self.threads = threads
+        self.name = f"{method}, {groups} × {rows // leaves} games"
+        self.name += f", {leaves} leaves" * (leaves > 1) + f", {threads} threads"
+        self.turns: list[dict[str, float]] = []
+        self.take_turn(0)
+
+    def take_turn(self, seconds: float) -> None:
+        """Play for a while; at first so long that every group has moved, outside the clock."""
+        set_threads(self.threads)
+        play, groups = self.play, len(self.play.searches)
+        for _ in range((1 if self.turns else 3) * groups):
+            play.apply(play.think())
+        evals, waited, positions, games, applying = play.evaluations, play.network_seconds, 0, 0, 0.0
+        with watched_gpu() as busy:
+            start = time.perf_counter()
+            while time.perf_counter() - start < seconds:
+                step = play.think()
+                thought = time.perf_counter()
+                games += len(play.apply(step).id)
+                applying += time.perf_counter() - thought
+                positions += len(step.move)
+            took = time.perf_counter() - start
+        play.rest()  # the lanes are for others now
+        if seconds:
+            waiting = (play.network_seconds - waited) / took
+            self.turns.append({
+                "evals": (play.evaluations - evals) / took, "positions": positions / took, "games": games / took,
+                "waiting": waiting, "applying": applying / took, "busy": statistics.mean(busy or [float("nan")]),
+            })  # fmt: skip
+
+    def middle(self, of: str, beside: list[float] | None = None) -> float:
+        """The median over all turns; as a share of what was measured beside each of them."""
+        return statistics.median(
+            turn[of] / other for turn, other in zip(self.turns, beside or [1.0] * len(self.turns), strict=True)
+        )
+
+    def row(self, one: list[float], two: list[float]) -> list[str]:
+        """For the table; one, two: evaluations a second of the network alone, in each turn."""
+        shares = (self.middle("evals", one), self.middle("evals", two))
+        return [
+            self.name,
+            f"{self.middle('evals'):,.0f}", f"{shares[0]:.2f}", f"{shares[1]:.2f}",
+            f"{self.middle('positions'):,.0f}", f"{self.middle('games'):,.0f}",
+            f"{1 - self.middle('waiting') - self.middle('applying'):.0%}",
+            f"{self.middle('waiting'):.0%}", f"{self.middle('applying'):.0%}", f"{self.middle('busy'):.0f} %",
+        ]  # fmt: skip
 
 
-def training(table: Table, network: Network, play: SelfPlay, size: int, batch_size: int) -> None:
-    """Training steps on the games in play."""
+def training(network: Network, play: SelfPlay, size: int, batch_size: int) -> str:
+    """How fast training steps on the games in play are."""
     trainer = Trainer(network, 1e-3, LearningSettings(batch_size=batch_size))
     encoding = play.searches[0]._encoding
     assert encoding is not None
@@ -128,69 +161,60 @@ def training(table: Table, network: Network, play: SelfPlay, size: int, batch_si
         trainer._graphed._captured.graph.replay()
     torch.cuda.synchronize()
     alone = 40 * batch_size / (time.perf_counter() - start)
-    text = f"{statistics.median(rates):,.0f} samples/s, batch {batch_size}; {alone:,.0f} on the GPU alone"
-    table.add_row("training", text)
+    return f"{statistics.median(rates):,.0f} samples/s, batch {batch_size}; {alone:,.0f} on the GPU alone"
 
 
-class Inline:
-    """In place of the thread that launches: the one that asks does it itself."""
-
-    def submit(self, work: Callable[..., None], *values: Any) -> Future[None]:
-        """Do it now."""
-        done: Future[None] = Future()
-        work(*values)
-        done.set_result(None)
-        return done
-
-
-def case(console: Console, name: str, size: int, group: int, arguments: argparse.Namespace) -> None:
+def case(console: Console, name: str, size: int, rows: int, arguments: argparse.Namespace) -> None:
     network = load_network(arguments.network) if arguments.network else make_network(name)
     name = f"b{network.config.blocks}c{network.config.channels}"
     began = time.perf_counter()
     evaluator = Evaluator(network, "cuda", compiled=True)
-    one, raw = raw_rate(evaluator, group, size, 1), raw_rate(evaluator, group, size, 2)
-    title = f"{name} on {size}×{size}, 32 simulations, {evaluator.precision}"
-    table = Table("", "", title=title, title_justify="left")
-    table.add_row("network alone", f"{raw:,.0f} evals/s, batch {group}, two at once; {one:,.0f} one by one")
-    table.add_row("", f"ready after {time.perf_counter() - began:.0f} s")
-    thread = evaluator._backend._launcher  # type: ignore[attr-defined]
     methods = [*(("gumbel", leaves) for leaves in arguments.leaves), ("puct", 1)]
-    ways = itertools.product(arguments.launch, arguments.groups, arguments.threads or [None], methods)
-    for launch, groups, threads, (method, leaves) in ways:
-        evaluator._backend._launcher = thread if launch == "thread" else Inline()  # type: ignore[attr-defined]
-        set_threads(threads)
-        settings = SelfPlaySettings(
-            games=groups * group // leaves, groups=groups, method=method, leaves=leaves, fpu_reduction=0.2
-        )
-        play = SelfPlay(evaluator, size, settings, staggered=True)
-        way = f"{groups} × {group // leaves} games, {leaves} leaves, {get_num_threads()} threads, launch {launch}"
-        self_play(table, play, way, raw, arguments.seconds)
-    training(table, make_network(name).cuda(), play, size, 2048 if size < 13 else 512)
+    ways = [
+        Way(evaluator, size, rows, groups, threads, *method)
+        for groups, threads, method in itertools.product(arguments.groups, arguments.threads, methods)
+    ]
+    console.print(f"{name} on {size}×{size}, {evaluator.precision}: ready after {time.perf_counter() - began:.0f} s")
+    one, two = [], []
+    for turn in range(arguments.turns):
+        one.append(raw_rate(evaluator, rows, size, 1))
+        two.append(raw_rate(evaluator, rows, size, 2))
+        for way in ways[:: 1 if turn % 2 else -1]:
+            way.take_turn(arguments.seconds)
+    spread = ", ".join(f"{rate:,.0f}" for rate in two)
+    console.print(
+        f"network alone, batch {rows}: {statistics.median(one):,.0f} evals/s one by one, "
+        f"{statistics.median(two):,.0f} two at once ({spread})"
+    )
+    table = Table(
+        "32 simulations", "evals/s", "of one by one", "of two at once", "positions/s", "games/s",
+        "trees", "waiting", "games", "GPU busy", title=f"self-play, medians of {arguments.turns}", title_justify="left",
+    )  # fmt: skip
+    for way in ways:
+        table.add_row(*way.row(one, two))
     console.print(table)
+    rate = training(make_network(name).cuda(), ways[0].play, size, 2048 if size < 13 else 512)
+    console.print(f"training: {rate}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", nargs="*", type=int, default=[0, 1, 2], help="which of the three")
-    parser.add_argument("--groups", nargs="+", type=int, default=[2], metavar="N", help="of games, which take turns")
-    parser.add_argument("--leaves", nargs="+", type=int, default=[4], metavar="N", help="of a game at once, in Gumbel")
-    parser.add_argument(
-        "--launch",
-        nargs="+",
-        choices=["thread", "inline"],
-        default=["thread"],
-        help="by a thread of its own, or by the one that asks",
-    )
+    parser.add_argument("--groups", nargs="+", type=int, default=[3], metavar="N", help="of games, which take turns")
+    parser.add_argument("--leaves", nargs="+", type=int, default=[1], metavar="N", help="of a game at once, in Gumbel")
     parser.add_argument("--network", default="", metavar="PATH", help="a trained one in place of random weights")
-    parser.add_argument(
-        "--threads", nargs="+", type=int, metavar="N", help="of the trees, one after the other; all cores"
-    )
-    parser.add_argument("--seconds", type=float, default=12.0, help="of each self-play")
+    parser.add_argument("--threads", nargs="+", type=int, metavar="N", help="of the trees; all cores")
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each turn of self-play")
+    parser.add_argument("--turns", type=int, default=5, help="of each way")
     arguments = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit("there is no CUDA device here")
-    console = Console(width=110)
-    console.print(f"{torch.cuda.get_device_name()}, {set_threads()} cores")
+    if arguments.turns < 1:
+        parser.error(f"--turns is {arguments.turns}: it is 1 or more")
+    console = Console(width=140)
+    cores = set_threads()
+    arguments.threads = arguments.threads or [cores]
+    console.print(f"{torch.cuda.get_device_name()}, {cores} cores")
     for i in arguments.cases:
         case(console, *CASES[i], arguments)
 
