@@ -41,7 +41,7 @@ GPU = TrainingConfig(
     checkpoint_every=5,
     network=NetworkSettings(size="b6c96"),
     self_play=SelfPlaySettings(
-        games=8192, groups=2, simulations=32, late_simulations=64, considered=16, komi_spread=2.0
+        games=12288, groups=3, simulations=32, late_simulations=64, considered=16, komi_spread=2.0
     ),
     replay=ReplaySettings(minimum=150_000, maximum=2_000_000),
     learning=LearningSettings(batch_size=2048, uses=3.0, warmup_steps=100),

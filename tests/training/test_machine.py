@@ -29,15 +29,15 @@ def test_presets_stay_as_they_are_where_there_is_enough(name: str) -> None:
 def test_fewer_games_where_there_is_little() -> None:
     config, said = fit_to_machine(get_preset("gpu"), 2 * GB)
     games = config.self_play.games
-    assert games < 8192
+    assert games < get_preset("gpu").self_play.games
     assert memory_of_self_play(config) <= GB < memory_of_self_play(get_preset("gpu"))
-    assert said == f"{games:,} games at once in place of 8,192: this machine has 2.0 GB of memory."
+    assert said == f"{games:,} games at once in place of 12,288: this machine has 2.0 GB of memory."
     assert replace(config, self_play=get_preset("gpu").self_play) == get_preset("gpu"), "nothing else changes"
 
 
 def test_it_ends_where_nothing_would_fit() -> None:
     config, said = fit_to_machine(get_preset("gpu"), 1000)
-    assert config.self_play.games == 64
+    assert 64 <= config.self_play.games < 128
     assert said
 
 
