@@ -135,7 +135,7 @@ def report(gtp: Gtp, moves: list[RootMove], wanted: Wanted, kata: bool) -> str:
             f"scoreStdev 0 scoreLead {score:.6g} scoreSelfplay {score:.6g} weight {total}"
         )
     if wanted.ownership:
-        owner = gtp.engine.evaluator.evaluate(gtp.engine.board.games).ownership
+        owner = gtp.engine.evaluator.evaluate(gtp.engine.board_for(wanted.player).games).ownership
         numbers = np.zeros(size * size) if owner is None else owner[0]
         parts.append("ownership " + " ".join(f"{number:.4g}" for number in numbers.tolist()))
     return " ".join(parts)
@@ -158,7 +158,7 @@ def _steps(gtp: Gtp, wanted: Wanted, kata: bool) -> Iterator[None]:
 
 def _restricted(gtp: Gtp, wanted: Wanted) -> Search:
     """The search from here with only those moves that the client wants to see."""
-    board = gtp.engine.board
+    board = gtp.engine.board_for(wanted.player)
     gtp.engine.changed()  # what is known of other moves must not be in it
     search = gtp.engine.search(wanted.player)
     search.step(np.zeros(1, np.int64))

@@ -72,7 +72,8 @@ class Engine:
         self.clock = Clock()
         self.board = Board(size)
         self._search: Search | None = None
-        self._current = False  # whether the search stands where the board stands
+        self._current = False  # whether the search stands where the board stands,
+        self._player = self.board.current_player  # with this player to move
 
     # --- the game ---------------------------------------------------------------------------------------------------
 
@@ -99,13 +100,14 @@ class Engine:
             self._current = False
         if board.current_player != player:
             board.current_player = player
-            self._current = False
+        self._current = self._current and self._player == player
         if move == PASS:
             board.pass_move()
         else:
             board.play(*move)
         if self._current and self._search is not None and not board.is_game_over():
             self._search.advance(to_flat(*move, board.size))
+            self._player = board.current_player
         else:
             self._current = False
         return None
@@ -117,21 +119,27 @@ class Engine:
 
     # --- thinking ---------------------------------------------------------------------------------------------------
 
+    def board_for(self, player: int | None = None) -> Board:
+        """The board if `player` is to move there (None: whoever is), else a copy of it with that turn."""
+        if player is None or player == self.board.current_player:
+            return self.board
+        board = self.board.copy()
+        board.current_player = player
+        return board
+
     def search(self, player: int | None = None) -> Search:
-        """The search, standing where the board stands; `player` is then to move."""
+        """The search, standing where the board stands, with `player` to move (None: whose turn it is)."""
         board = self.board
         if board.is_game_over():
             board.resume()
             self._current = False
-        if player is not None and board.current_player != player:
-            board.current_player = player
-            self._current = False
+        player = board.current_player if player is None else player
         if self._search is None or self._search.size != board.size:
             self._search = Search(self.evaluator, 1, board.size, self._search_settings(board.size))
             self._current = False
-        if not self._current:
-            self._search.set_board(board)
-            self._current = True
+        if not self._current or self._player != player:
+            self._search.set_board(self.board_for(player))
+            self._current, self._player = True, player
         return self._search
 
     def _search_settings(self, size: int) -> SearchSettings:

@@ -49,6 +49,25 @@ def test_a_small_game():
     assert engine.board.komi == 2.5
 
 
+def test_thinking_for_the_other_player_leaves_the_game_alone():
+    engine = new_engine()
+    # 5 . X O .
+    # 4 X O . O    White has just taken c4, where Black may not take back at once.
+    # 3 . X O .
+    stones = ("b B5", "b A4", "b B3", "w C5", "w D4", "w C3", "b C4", "w B4")
+    ask(engine, "kata-set-rules chinese", *(f"play {stone}" for stone in stones))
+    assert engine.board.ko_point is not None
+    assert ask(engine, "play b C4")[0].startswith("? illegal move")
+    assert VERTEX.search(ask(engine, "reg_genmove w")[0])
+    assert engine.board.current_player == BLACK
+    assert ask(engine, "play b C4")[0].startswith("? illegal move"), "the ko is still there"
+    talk("kata-analyze w 1 ownership true\n", 0.3, "\n", engine=engine)
+    assert engine.board.current_player == BLACK
+    assert ask(engine, "play b C4")[0].startswith("? illegal move")
+    assert ask(engine, "reg_genmove b", "genmove w")[1].startswith("= ")
+    assert engine.board.current_player == BLACK
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -135,8 +135,8 @@ class Client:
             return self.undo(int(words[0]) if words else 1)
         elif name in SEARCHING:
             return self.play_all([words[0], re.search(r"(pass|[A-HJ-T]\d+)$", answer)[1]])
-        elif name in ANALYSES:
-            self.turn_to({"b": BLACK, "w": WHITE}.get(words[0]) if words else None)
+        elif name in ANALYSES:  # whoever it was for, it is still the same player's turn
+            self.turn_to(board.current_player)
         elif name in RULES:
             self.set_rules(name, words)
         elif name in FILES:
@@ -145,10 +145,11 @@ class Client:
             return self.set_up(name, words)
         return True
 
-    def turn_to(self, player: int | None) -> None:
+    def turn_to(self, player: int) -> None:
         if self.board.is_game_over():
             self.board.resume()
-        self.board.current_player = player or self.board.current_player
+        if self.board.current_player != player:
+            self.board.current_player = player
 
     def play_all(self, words: list[str]) -> bool:
         before = self.board.copy()
