@@ -24,8 +24,9 @@ from mini_alphago.model import Evaluator, Network, load_network
 from mini_alphago.model.inference import CudaGraphBackend
 from mini_alphago.threads import set_threads
 from mini_alphago.training import SelfPlay, SelfPlaySettings, Trainer
+from mini_alphago.training.choice import usable
 from mini_alphago.training.config import LearningSettings
-from mini_alphago.training.samples import SampleMaker, usable
+from mini_alphago.training.samples import SampleMaker
 
 CASES = (("b6c96", 9, 4096), ("b10c128", 9, 4096), ("b6c96", 19, 1024))  # network, board, leaves of each group
 

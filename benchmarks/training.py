@@ -21,8 +21,9 @@ from tutorial_style import PlainBoard, plain_search
 
 from mini_alphago.model import Evaluator
 from mini_alphago.training import SelfPlay, SelfPlaySettings, Trainer, get_preset, train
+from mini_alphago.training.choice import usable
 from mini_alphago.training.config import LearningSettings
-from mini_alphago.training.samples import SampleMaker, usable
+from mini_alphago.training.samples import SampleMaker
 
 SIZE = 9
 ROUNDS = 3  # everything is measured in turn, so many times: a busy machine is then unfair to nobody

@@ -65,7 +65,7 @@ class Worker:
         parts: list[Records] = []
         while len(parts) < len(play.searches) or time.perf_counter() - began < seconds:
             step = play.think()
-            positions += int(step.full.sum())
+            positions += int(np.count_nonzero(step.full))
             parts.append(play.apply(step))
         self._number += 1
         sent, made = self._packing, (positions, play.evaluations - evaluations, time.perf_counter() - began)

@@ -19,6 +19,7 @@ class Roots(NamedTuple):
     policy: np.ndarray  # [games, A] float32: what to learn; Gumbel's improved policy, or the shares of (pruned) visits
     value: np.ndarray  # [games] float32: see `summarize_game`
     score: np.ndarray  # [games] float32: points, likewise
+    surprise: np.ndarray  # [games] float32: divergence of that policy from the prior (noise included), in nats
 
 
 def new_roots(games: int, points: int) -> Roots:
@@ -29,6 +30,7 @@ def new_roots(games: int, points: int) -> Roots:
         policy=np.zeros((games, points), np.float32),
         value=np.zeros(games, np.float32),
         score=np.zeros(games, np.float32),
+        surprise=np.zeros(games, np.float32),
     )
 
 
@@ -83,6 +85,7 @@ def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: A
     roots.best[g] = -1
     roots.visits[g] = 0
     roots.policy[g] = 0
+    roots.surprise[g] = 0
     if trees.node_count[g] == 0:
         return
     root = trees.nodes[g, 0]
@@ -112,10 +115,15 @@ def summarize_game(trees: Trees, g: int, options: Options, roots: Roots, work: A
     mass = max(mass, 1e-300)
     roots.value[g] = (1 - seen) * root.value + seen * value / mass
     roots.score[g] = (1 - seen) * root.score + seen * points / mass
+    surprise = 0.0
     for i in range(count):
         move = trees.move[g, first + i]
         roots.visits[g, move] = trees.edges[g, first + i].visits
-        roots.policy[g, move] = work[i] / norm if norm > 0 else 0.0
+        share = work[i] / norm if norm > 0 else 0.0
+        roots.policy[g, move] = share
+        if share > 0:
+            surprise += share * np.log(share / max(trees.prior[g, first + i], np.float32(1e-37)))
+    roots.surprise[g] = max(surprise, 0.0)
     if best >= 0:
         roots.best[g] = trees.move[g, best]
 

@@ -223,6 +223,8 @@ class LearningSettings:
     """Weight of the policy's error for the opponent's reply, by a head that is there for learning only; 0: none."""
     soft_weight: float = 0.0
     """Weight of the policy's error for the target to the power ¼, again by a head for learning only; 8 in KataGo."""
+    surprise_weight: float = 0.0
+    """Share of the samples that goes to positions whose search surprised the network, in proportion; 0.5 in KataGo."""
     search_value: float = 0.25
     """Share of the search's value in the value to learn; the rest is the result of the game."""
     value_horizon: float = 0.0
@@ -239,6 +241,7 @@ class LearningSettings:
             "batch_size": (2, 65536), "uses": (0.01, 100.0), "learning_rate": (0.0, 10.0), "warmup_steps": (0, 10**6),
             "weight_decay": (0.0, 10.0), "clip": (0.0, 1e6), "ema": (0.0, 0.99999), "value_weight": (0.0, 100.0),
             "score_weight": (0.0, 100.0), "ownership_weight": (0.0, 100.0), "search_value": (0.0, 1.0),
+            "surprise_weight": (0.0, 1.0),
             "value_horizon": (0.0, 1000.0),
             "reply_weight": (0.0, 100.0), "soft_weight": (0.0, 100.0), "processes": (0, 64),
         })  # fmt: skip

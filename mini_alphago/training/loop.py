@@ -18,6 +18,7 @@ from ..model.evaluator import pick_device
 from ..model.grow import grow_network
 from ..model.norms import restore_sizes
 from ..threads import set_threads
+from .choice import choose
 from .clock import Clock
 from .config import TrainingConfig, from_toml, to_toml
 from .display import Display
@@ -26,9 +27,9 @@ from .live import Live
 from .measure import Strength
 from .parallel import learning_devices, make_trainer
 from .records import Records, game_metrics, record_board, result_text, sgf_text
-from .replay import Replay, draw
+from .replay import Replay
 from .report import Metrics, ReportGame, write_report
-from .samples import SampleMaker, usable
+from .samples import SampleMaker
 from .self_play import UNSIGNED
 from .tensorboard import Events
 from .trainer import check_finite
@@ -244,19 +245,17 @@ class Training:
         """Training steps, so many that each position is used as often as the settings say."""
         began, settings = time.perf_counter(), self.config.learning
         records = self.replay.records()
-        game, at = usable(records)
         steps = int(settings.uses * self.replay.positions / settings.batch_size) - self.trainer.steps
-        if steps <= 0 or not len(game):
+        if steps <= 0 or not records.samples:
             return {}
         rng = np.random.default_rng([self.config.seed, _LEARN, number])
-        rows = draw(len(game), steps * settings.batch_size, rng).reshape(steps, settings.batch_size)
-        views = rng.integers(0, 8, rows.shape)
+        shape = (steps, settings.batch_size)
+        game, at = choose(records, shape, settings.surprise_weight, rng)
+        views = rng.integers(0, 8, shape)
         found: list[dict[str, torch.Tensor]] = []
         for i in range(steps):
             self._check_stop()
-            batch = self.samples.make(
-                records, game[rows[i]], at[rows[i]], views[i], settings.search_value, settings.value_horizon
-            )
+            batch = self.samples.make(records, game[i], at[i], views[i], settings.search_value, settings.value_horizon)
             self.trainer.set_progress(self.progress())
             found.append(self.trainer.step(batch))
             self.display.phase("training", i + 1, steps)
@@ -266,7 +265,7 @@ class Training:
         self.trainer.check_weights()
         seconds = time.perf_counter() - began
         clock.add("training", seconds)
-        return {**losses, "learning_rate": self.trainer.current_rate, "samples_per_second": rows.size / seconds}
+        return {**losses, "learning_rate": self.trainer.current_rate, "samples_per_second": game.size / seconds}
 
     def _measure(self, clock: Clock) -> Metrics:
         every = self.config.measure.every

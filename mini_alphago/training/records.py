@@ -20,6 +20,7 @@ from ..kernel import parallel_kernel, prange
 PASSES, LIMIT, SETTLED, RESIGNED = 1, 2, 3, 4
 ENDINGS = {PASSES: "passes", LIMIT: "limit", SETTLED: "settled", RESIGNED: "resigned"}
 POLICY_UNIT = 65535  # a probability of 1
+SURPRISE_UNITS = 32  # in a nat
 _UNIT = np.float32(POLICY_UNIT)
 _CHECK = "check"  # the name of the check sum in a file
 
@@ -39,7 +40,7 @@ class Records(NamedTuple):
     move: np.ndarray  # [M] int16: flat index
     policy: np.ndarray  # [M, A] uint16: what the search proposed, in units of POLICY_UNIT
     value: np.ndarray  # [M] float32: what it thought of the position, for the player to move
-    full: np.ndarray  # [M] uint8: 1 if it was a full search: only these are learned from
+    full: np.ndarray  # [M] uint8: 0 after a fast search, which is not learned from; else 1 + surprise, see `to_full`
 
     @property
     def size(self) -> int:
@@ -49,7 +50,7 @@ class Records(NamedTuple):
     @property
     def samples(self) -> int:
         """How many positions can be learned from."""
-        return int(self.full.sum())
+        return int(np.count_nonzero(self.full))
 
 
 @parallel_kernel
@@ -58,6 +59,12 @@ def to_units(policy: Any, out: Any) -> None:
     for row in prange(len(policy)):
         for i in range(policy.shape[1]):
             out[row, i] = np.rint(policy[row, i] * _UNIT)
+
+
+def to_full(full: np.ndarray, surprise: np.ndarray) -> np.ndarray:
+    """[rows] uint8: `full` of `Records` for searches that were full or not and found so much surprise, in nats."""
+    units = np.rint(SURPRISE_UNITS * np.nan_to_num(surprise))
+    return np.where(full, 1 + np.clip(units, 0, 254), 0).astype(np.uint8)
 
 
 def no_records(size: int) -> Records:

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from ..files import write_atomically
 from .config import ReplaySettings
 from .records import Records, from_bytes, join_records, to_bytes
@@ -75,10 +73,3 @@ def read_games(folder: Path, iteration: int, size: int) -> Records:
     if records.size != size:
         raise ValueError(f"{path}: its games are not on {size}×{size} boards")
     return records
-
-
-def draw(samples: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """[count] int64: which of so many samples to use: each once before any is used twice."""
-    rounds = -(-count // samples)
-    order = np.concatenate([rng.permutation(samples) for _ in range(rounds)])
-    return order[:count]

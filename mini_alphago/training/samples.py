@@ -169,10 +169,3 @@ def _can_pin() -> bool:
         return torch.empty(1 << 20, dtype=torch.int8, pin_memory=True).is_pinned()
     except RuntimeError:
         return False
-
-
-def usable(records: Records) -> tuple[np.ndarray, np.ndarray]:
-    """Which positions can be learned from: [samples] int64 the game, and [samples] int64 the move of each."""
-    rows = np.flatnonzero(records.full)
-    game = np.searchsorted(records.first, rows, side="right") - 1
-    return game, rows - records.first[game]

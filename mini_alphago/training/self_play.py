@@ -18,7 +18,7 @@ from ..threads import available_cores
 from .beginnings import begin_games, draw_beginnings
 from .config import SelfPlaySettings
 from .endings import find_ends, new_rooms, replay_moves
-from .records import RESIGNED, Records, to_units
+from .records import RESIGNED, Records, to_full, to_units
 
 _STEP = 2  # what a random stream is for
 UNSIGNED = ("games.policy",)  # the arrays of a saved state that are unsigned
@@ -32,7 +32,7 @@ class Step(NamedTuple):
     move: np.ndarray  # [slots] int16
     policy: np.ndarray  # [slots, A] uint16
     value: np.ndarray  # [slots] float32
-    full: np.ndarray  # [slots] uint8
+    full: np.ndarray  # [slots] uint8: as in `Records`
 
 
 class SelfPlay:
@@ -135,7 +135,7 @@ class SelfPlay:
             move=found.best.astype(np.int16),
             policy=np.empty(found.policy.shape, np.uint16),
             value=found.value.copy(),
-            full=self._full_now[part].astype(np.uint8),
+            full=to_full(self._full_now[part], found.surprise),
         )
         to_units(found.policy, step.policy)
         temperature = self.settings.temperature

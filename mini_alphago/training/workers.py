@@ -86,7 +86,7 @@ class LocalWorkers:
                 last = now
                 parts.append(play.apply(step))
                 done += len(parts[-1].id)
-                made += int(step.full.sum())
+                made += int(np.count_nonzero(step.full))
         finally:
             journal.close()
             play.rest()  # the next network is another

@@ -38,6 +38,10 @@ def test_summary(method, settings):
         assert roots.visits[g, flat].tolist() == [move.visits for move in moves]
         assert roots.visits[g].sum() == 40
         assert roots.policy[g].sum() == pytest.approx(1, abs=1e-5)
+        prior = np.array([move.prior for move in moves])
+        share = roots.policy[g, flat]
+        divergence = (share * np.log(np.where(share > 0, share, 1) / prior)).sum()
+        assert roots.surprise[g] == pytest.approx(divergence, abs=1e-4)
         own = search.trees.nodes[g, 0]
         visited = roots.visits[g, flat] > 0
         weights = np.where(visited, roots.policy[g, flat] if method == "gumbel" else roots.visits[g, flat], 0)

@@ -42,7 +42,7 @@ CONFIG = TrainingConfig(
         resign_played_out=0.3,
     ),
     replay=ReplaySettings(minimum=300),
-    learning=LearningSettings(batch_size=32, uses=2.0, warmup_steps=5, ema=0.9, precision="f32"),
+    learning=LearningSettings(batch_size=32, uses=2.0, warmup_steps=5, ema=0.9, precision="f32", surprise_weight=0.5),
     measure=MeasureSettings(every=0),
 )
 MEASURED = dataclasses.replace(

@@ -205,6 +205,7 @@ def test_unknown_and_unreadable(text, said):
         ("learning", "reply_weight", ["-0.1", "101", "true", "'1'"]),
         ("learning", "soft_weight", ["-0.1", "101", "true", "'8'"]),
         ("learning", "search_value", ["-0.1", "1.1", "true"]),
+        ("learning", "surprise_weight", ["-0.1", "1.1", "true"]),
         ("learning", "value_horizon", ["-0.1", "1001", "true"]),
         ("learning", "precision", ["'f16'", "32"]),
         ("learning", "processes", ["-1", "65", "true", "2.0", "3"]),  # 3 cannot share 256 positions

@@ -15,8 +15,9 @@ from mini_alphago.model.katago.features import read_numbers
 from mini_alphago.model.katago.network import KataGoFileNetwork
 from mini_alphago.model.norms import restore_sizes
 from mini_alphago.training import NetworkSettings, train
+from mini_alphago.training.choice import usable
 from mini_alphago.training.records import record_board
-from mini_alphago.training.samples import SampleMaker, usable
+from mini_alphago.training.samples import SampleMaker
 
 from ..model.katago.small import SMALL
 from .made_up import some_games

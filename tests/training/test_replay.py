@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mini_alphago.training import ReplaySettings, folder
 from mini_alphago.training.folder import Journal
 from mini_alphago.training.records import join_records, no_records
-from mini_alphago.training.replay import Replay, draw, games_path
+from mini_alphago.training.replay import Replay, games_path
 from mini_alphago.training.self_play import Step
 
 from .made_up import assert_same, one_game, some_games
@@ -134,23 +134,6 @@ def test_what_it_takes_on_disk(tmp_path):
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["000001.games", "000002.games"]
 
 
-@pytest.mark.parametrize(("samples", "count"), [(1, 1), (1, 5), (7, 3), (7, 7), (7, 8), (10, 95)])
-def test_each_sample_is_used_once_before_any_is_used_twice(samples, count):
-    order = draw(samples, count, np.random.default_rng(0))
-    assert len(order) == count
-    for start in range(0, count, samples):
-        round_ = order[start : start + samples]
-        assert len(set(round_.tolist())) == len(round_)
-        assert set(round_.tolist()) <= set(range(samples))
-    assert (order == draw(samples, count, np.random.default_rng(0))).all()
-
-
-def test_samples_are_drawn_in_no_order():
-    order = draw(1000, 1000, np.random.default_rng(1))
-    assert abs(np.corrcoef(np.arange(1000), order)[0, 1]) < 0.1
-    assert not (order == draw(1000, 1000, np.random.default_rng(2))).all()
-
-
 # --- the journal ------------------------------------------------------------------------------------------------------
 
 SLOTS, POINTS = 3, 26
@@ -162,7 +145,7 @@ def _step(seed):
         rng.integers(-1, POINTS, SLOTS).astype(np.int16),
         rng.integers(0, 65536, (SLOTS, POINTS)).astype(np.uint16),
         rng.uniform(-1, 1, SLOTS).astype(np.float32),
-        rng.integers(0, 2, SLOTS).astype(np.uint8),
+        rng.integers(0, 256, SLOTS).astype(np.uint8),
     )
 
 

@@ -7,8 +7,9 @@ import torch
 from mini_alphago.game import Board
 from mini_alphago.model import ENCODINGS, symmetry
 from mini_alphago.training import SelfPlay, SelfPlaySettings
+from mini_alphago.training.choice import usable
 from mini_alphago.training.records import LIMIT, PASSES, POLICY_UNIT, RESIGNED, SETTLED, join_records, record_board
-from mini_alphago.training.samples import SampleMaker, usable
+from mini_alphago.training.samples import SampleMaker
 
 from ..mcts.evaluators import Hashed
 from ..model.slow_encoder import ENCODERS
@@ -223,27 +224,3 @@ def test_other_board_sizes():
             stones = symmetry.apply(np.array(board.board == board.current_player, np.int8), 6, size)
             np.testing.assert_array_equal(batch.planes[b, 0].numpy(), stones)
         assert batch.policy.shape == (len(game), size * size + 1)
-
-
-# --- which positions --------------------------------------------------------------------------------------------------
-
-
-def test_usable_are_the_full_searches(played):
-    for records in (played, some_games(7, seed=4), join_records([some_games(2), played, some_games(1)], SIZE)):
-        expected = [
-            (g, at)
-            for g in range(len(records.id))
-            for at in range(int(records.length[g]))
-            if records.full[records.first[g] + at]
-        ]
-        game, at = usable(records)
-        assert list(zip(game.tolist(), at.tolist(), strict=True)) == expected
-        assert len(expected) == records.samples > 0
-    assert 0.3 < played.full.mean() < 0.7
-
-
-def test_games_without_moves_or_full_searches_have_nothing_usable():
-    parts = [one_game([]), one_game([3, 4], full=[0, 0]), one_game([5, 6], full=[0, 1]), one_game([])]
-    game, at = usable(join_records(parts, SIZE))
-    assert (game.tolist(), at.tolist()) == ([2], [1])
-    assert [len(part) for part in usable(parts[1])] == [0, 0]

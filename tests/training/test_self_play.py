@@ -185,7 +185,7 @@ def test_policies_are_shares_of_legal_moves(method, forced):
             assert board.play(x, y) if x < SIZE else board.pass_move() is None
     # Forced moves may be played and then pruned; Gumbel noise now and then plays one whose share rounds to nothing.
     allowed = {"gumbel": 0.03, "puct": 1.0 if forced else 0.0}[method]
-    assert surprises <= allowed * records.full.sum()
+    assert surprises <= allowed * np.count_nonzero(records.full)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.7])
@@ -197,14 +197,13 @@ def test_some_searches_are_full_and_others_fast(share):
     full = []
     for _ in range(25):
         step = play.think()
-        assert set(step.full.tolist()) <= {0, 1}
         assert (play.searches[0].visit_counts().sum(axis=1) == np.where(step.full, 12, 3)).all()
-        full += step.full.tolist()
+        full += (step.full > 0).tolist()
         play.apply(step)
     assert abs(np.mean(full) - share) < 0.07
     records = _play_all(settings, 16, Uniform())
-    assert abs(records.full.mean() - share) < 0.07
-    assert set(SelfPlay(Uniform(), SIZE, FEW).think().full.tolist()) == {1}
+    assert abs((records.full > 0).mean() - share) < 0.07
+    assert SelfPlay(Uniform(), SIZE, FEW).think().full.all()
 
 
 def test_searches_are_longer_in_the_second_half():
