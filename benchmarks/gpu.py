@@ -6,6 +6,9 @@ training steps, with their batches made and on the GPU alone. Ways of self-play 
 the network alone with them: the machine may be another's too, and is not equally fast all the time.
 """
 
+import mini_alphago  # noqa: F401  # before torch, see its __init__
+
+# isort: split
 import argparse
 import itertools
 import statistics

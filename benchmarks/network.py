@@ -5,6 +5,9 @@ that is in GFLOP/s, and which share of this machine's own peak at multiplying ma
 in the same run just before. Then every engine and precision on one case, and the cost of encoding.
 """
 
+import mini_alphago  # noqa: F401  # before torch, see its __init__
+
+# isort: split
 import argparse
 import importlib.util
 import statistics

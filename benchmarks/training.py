@@ -5,6 +5,9 @@ the tutorial's way to make the same positions with the same network and simulati
 loop goes.
 """
 
+import mini_alphago  # noqa: F401  # before torch, see its __init__
+
+# isort: split
 import argparse
 import statistics
 import tempfile

@@ -1,5 +1,8 @@
 """Go and search the way a tutorial writes them: arrays, sets, copies, dictionaries. A yardstick only."""
 
+import mini_alphago  # noqa: F401  # before torch, see its __init__
+
+# isort: split
 from typing import Any
 
 import numpy as np

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+import mini_alphago  # noqa: F401  # before torch, whose threads would spin against all others
+
 NO_DATA = "there is no ../shared/data"  # beside the repository: networks of others, too large and not ours to keep here
 
 

@@ -16,7 +16,8 @@ from . import symmetry
 from .base import Network
 from .encodings import Encoding, get_encoding
 from .evaluation import Evaluation
-from .inference import DTYPES, NOT_FINITE, Backend, CudaGraphBackend, OpenVinoBackend, Precision, Ready, TorchBackend
+from .inference import DTYPES, NOT_FINITE, Backend, CudaGraphBackend, Precision, Ready, TorchBackend
+from .openvino import OpenVinoBackend
 
 Engine = Literal["auto", "torch", "openvino"]
 Way = tuple[str, Callable[[], Backend]]  # to a backend, and its name

@@ -4,8 +4,6 @@ A backend takes planes as bytes and returns what `NetworkOutput` holds, as NumPy
 `Evaluator` chooses among them and checks that they do.
 """
 
-import sys
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple, Protocol
@@ -53,7 +51,8 @@ class Backend(Protocol):
         """Compute with these weights from now on; the network has the same shape as before."""
 
 
-def _as_arrays(parts: tuple[Any, ...]) -> Arrays:
+def as_arrays(parts: tuple[Any, ...]) -> Arrays:
+    """Two or four tensors or arrays, as backends return them."""
     arrays = [part.cpu().numpy() if isinstance(part, Tensor) else np.asarray(part) for part in parts]
     return arrays[0], arrays[1], *(arrays[2:] if len(arrays) == 4 else (None, None))
 
@@ -69,7 +68,7 @@ class TorchBackend:
     def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
         """See Backend."""
         on_board = None if mask is None else torch.from_numpy(mask).to(self._device)
-        return _as_arrays(self.ready(torch.from_numpy(planes).to(self._device), on_board))
+        return as_arrays(self.ready(torch.from_numpy(planes).to(self._device), on_board))
 
     def update(self, ready: Ready) -> None:
         """See Backend. The weights are written in place: captured graphs know them by their address."""
@@ -105,7 +104,7 @@ class CudaGraphBackend:
         if mask is not None:
             return self._plain(planes, mask)
         batches = [self._run(planes[i : i + self._largest]) for i in range(0, len(planes), self._largest)]
-        return _as_arrays(tuple(torch.cat(parts) for parts in zip(*batches, strict=True)))
+        return as_arrays(tuple(torch.cat(parts) for parts in zip(*batches, strict=True)))
 
     def update(self, ready: Ready) -> None:
         """See Backend."""
@@ -137,7 +136,7 @@ class CudaGraphBackend:
             *parts, finite = captured.outputs
             if not finite:
                 raise FloatingPointError(NOT_FINITE)
-            return _as_arrays(tuple(part[: len(planes)] for part in parts))
+            return as_arrays(tuple(part[: len(planes)] for part in parts))
 
         return collect
 
@@ -217,47 +216,3 @@ class _Captured(NamedTuple):
         """Write planes where the graph reads them, unless they are there already."""
         if planes.ctypes.data != self.inputs.data_ptr():
             self.inputs.numpy()[: len(planes)] = planes
-
-
-class OpenVinoBackend:
-    """Intel's OpenVINO on the CPU (extra `openvino`): one compiled model for each board size, for all batch sizes.
-
-    Boards that do not fill the tensor go to PyTorch.
-    """
-
-    def __init__(self, ready: Ready, precision: Precision) -> None:
-        self._ready = ready
-        self._precision = precision
-        self._plain = TorchBackend(ready, torch.device("cpu"))
-        self._models: dict[int, Callable[[np.ndarray], Any]] = {}
-
-    def __call__(self, planes: np.ndarray, mask: np.ndarray | None) -> Arrays:
-        """See Backend."""
-        if mask is not None:
-            return self._plain(planes, mask)
-        width = planes.shape[-1]
-        if width not in self._models:
-            self._models[width] = self._compile(width)
-        result = self._models[width](planes)
-        return _as_arrays(tuple(result[i] for i in range(len(result))))
-
-    def update(self, ready: Ready) -> None:
-        """See Backend. Weights are part of a compiled model, so it is compiled anew: a fraction of a second."""
-        self._ready = ready
-        self._plain.update(ready)
-        self._models.clear()
-
-    def _compile(self, width: int) -> Any:
-        # It would tell its makers of each use, from child processes that keep a client's pipes open after our end.
-        sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
-        import openvino
-
-        example = torch.zeros(2, self._ready.scale.shape[1], width, width, dtype=torch.int8)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # tracing warns of checks on shapes, which are fixed but for the batch
-            model = openvino.convert_model(self._ready, example_input=example)
-        hints = {
-            "INFERENCE_PRECISION_HINT": self._precision, "INFERENCE_NUM_THREADS": torch.get_num_threads(),
-            "ENABLE_CPU_PINNING": False,  # or the threads of two processes would all sit on the same cores
-        }  # fmt: skip
-        return openvino.Core().compile_model(model, "CPU", hints)

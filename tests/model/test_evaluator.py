@@ -10,8 +10,9 @@ import torch
 from mini_alphago.game import Board, stack_boards
 from mini_alphago.model import ENCODINGS, Evaluator, KataGoNetwork, PolicyValueNetwork, symmetry
 from mini_alphago.model.evaluator import disagreement, first_that_works, trial_planes
-from mini_alphago.model.inference import OpenVinoBackend, Ready, TorchBackend
+from mini_alphago.model.inference import Ready, TorchBackend
 from mini_alphago.model.norms import fold
+from mini_alphago.model.openvino import OpenVinoBackend
 
 from .weights import trained
 
@@ -176,7 +177,7 @@ def test_the_first_way_that_works_is_taken_and_the_others_say_why_not() -> None:
 
 
 def test_an_openvino_that_cannot_compile_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(self, width):
+    def fails(self, width, parts):
         raise RuntimeError("unsupported operation")
 
     monkeypatch.setattr(OpenVinoBackend, "_compile", fails)
@@ -243,6 +244,24 @@ def test_the_cache_tells_positions_apart_that_look_alike() -> None:
 def test_impossible_settings_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Evaluator(trained(KataGoNetwork(1, 8)), **options)
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3])
+def test_openvino_shares_a_batch_among_the_cores(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the size of a batch and of its parts, each position has its own answer."""
+    pytest.importorskip("openvino", reason="the openvino extra is not installed")
+    monkeypatch.setattr(torch, "get_num_threads", lambda: cores)
+    network = trained(KataGoNetwork(2, 16))
+    exact = Evaluator(network, device="cpu", precision="f32", engine="torch")
+    evaluator = Evaluator(network, device="cpu", precision="f32", engine="openvino")
+    planes = trial_planes(exact.encoding, 9, count=11)
+    expected = exact.run(planes, np.full(11, 9))
+    for first, last in ((0, 11), (3, 4), (4, 6), (6, 9), (9, 11), (2, 9)):
+        found = evaluator.run(planes[first:last], np.full(last - first, 9))
+        for part, whole in zip(found, expected, strict=True):
+            assert part is not None
+            assert whole is not None
+            np.testing.assert_allclose(part, whole[first:last], atol=1e-3)
 
 
 def test_any_batch_size() -> None:
