@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-import mini_alphago
+from . import torch_spins
 
 _was_set = False
 
@@ -37,7 +37,7 @@ def set_threads(count: int | None = None) -> int:
     global _was_set
     if count is None and _was_set:
         return int(torch.get_num_threads())
-    if mini_alphago.torch_spins and not _was_set:
+    if torch_spins and not _was_set:
         warnings.warn(
             "torch was imported before mini_alphago, so its threads spin where others could work: searches take up to "
             "twice as long on a CPU. Import mini_alphago first, or set GOMP_SPINCOUNT=2000",

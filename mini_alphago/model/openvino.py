@@ -34,10 +34,14 @@ class OpenVinoBackend:
             self._requests[key] = self._compile(*key)
         requests, planes = self._requests[key], np.ascontiguousarray(planes)
         edges = [i * len(planes) // parts for i in range(parts + 1)]
-        for i, request in enumerate(requests):
-            request.start_async({0: planes[edges[i] : edges[i + 1]]}, share_inputs=True)
-        for request in requests:
-            request.wait()
+        begun: list[Any] = []
+        try:
+            for i, request in enumerate(requests):
+                request.start_async({0: planes[edges[i] : edges[i + 1]]}, share_inputs=True)
+                begun.append(request)
+        finally:
+            for request in begun:  # none may go on reading when somebody has pressed Ctrl-C
+                request.wait()
         outputs = range(len(requests[0].model_outputs))
         return as_arrays(tuple(np.concatenate([r.get_output_tensor(i).data for r in requests]) for i in outputs))
 
