@@ -14,11 +14,12 @@ from tyro.conf import arg
 
 from ..arena.command import climb
 from ..arena.tournament import MatchSettings
+from ..model.evaluator import pick_device
 from .config import TrainingConfig
 from .display import Display, make_display
 from .folder import RunFolder
 from .loop import Stopped, Summary, train
-from .machine import fit_to_machine, memory_of_this_machine, too_large_for
+from .machine import fit_to_machine, fit_to_speed, memory_of_this_machine, speed_of_network, too_large_for
 from .page import page_beside
 from .presets import PRESETS, choose_preset, get_preset
 from .report import duration_text
@@ -75,7 +76,10 @@ def train_verb(arguments: list[str], doc: str, on_cluster: OnCluster) -> Callabl
             raise ValueError("--ray takes one address, or none")
         elsewhere = None if ray is None else lambda *how: on_cluster(*how, *ray)
         go_on = " ".join(["mini-alphago train --run", run, *(["--ray", *ray] if ray is not None else [])])
-        _run(config, run, init, quiet, said, web, go_on, elsewhere)
+        usual = (config.self_play.games, config.games_per_iteration) == (
+            default.self_play.games, default.games_per_iteration
+        )  # fmt: skip
+        _run(config, run, init, quiet, said, web, go_on, elsewhere, adapt=usual)
 
     verb.__doc__ = doc
     return verb
@@ -106,7 +110,7 @@ def speedrun(run: str | None, preset: str | None, minutes: float | None, games: 
     if config.minutes is None:
         raise ValueError(f"preset {preset} has no time of its own: say how long with --minutes")
     began = time.perf_counter()
-    done = _run(config, run, None, False, chosen, None, f"mini-alphago train --run {run}")
+    done = _run(config, run, None, False, chosen, None, f"mini-alphago train --run {run}", adapt=True)
     if done is None:
         return
     clock = (time.perf_counter() - began) / 60
@@ -126,13 +130,17 @@ def _run(
     web: tuple[int, ...] | None,
     go_on: str,
     elsewhere: OnCluster | None = None,
+    adapt: bool = False,
 ) -> Summary | None:
-    """Train, and say how it ended; None if somebody stopped it. go_on: the command to go on with it."""
+    """Train, and say how it ended; None if somebody stopped it.
+
+    go_on: the command to go on with it. adapt: a new run may have fewer games, where the device is slow.
+    """
     display = make_display(quiet=quiet)
     if chosen:
         display.say(chosen)
     if elsewhere is None:  # workers there see to it themselves, each for its own machine
-        config = _fit(config, RunFolder(run), display)
+        config = _fit(config, RunFolder(run), display, adapt)
     with contextlib.ExitStack() as beside, _ctrl_c() as stop:
 
         def began() -> None:
@@ -151,9 +159,13 @@ def _run(
             return None
 
 
-def _fit(config: TrainingConfig, folder: RunFolder, display: Display) -> TrainingConfig:
+def _fit(config: TrainingConfig, folder: RunFolder, display: Display, adapt: bool) -> TrainingConfig:
     """The settings as this machine can bear them; if a run cannot change to that any more, it is only said."""
     memory = memory_of_this_machine()
+    if adapt and not folder.exists and pick_device(config.device).type == "cuda":
+        config, slow = fit_to_speed(config, speed_of_network(config))
+        if slow:
+            display.say(slow)
     if not folder.exists or folder.is_at_rest():
         config, about = fit_to_machine(config, memory)
     else:

@@ -1,13 +1,24 @@
 """Runs that fit the memory of the machine."""
 
+from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
+from mini_alphago.cli import main
 from mini_alphago.model import ENCODINGS
-from mini_alphago.training import PRESETS, SelfPlay, get_preset
-from mini_alphago.training.machine import fit_to_machine, memory_of_self_play, memory_of_this_machine, too_large_for
+from mini_alphago.training import PRESETS, SelfPlay, Stopped, command, get_preset
+from mini_alphago.training.machine import (
+    fit_to_machine,
+    fit_to_speed,
+    memory_of_self_play,
+    memory_of_this_machine,
+    speed_of_network,
+    too_large_for,
+)
 
 from ..mcts.evaluators import Uniform
 
@@ -33,6 +44,47 @@ def test_fewer_games_where_there_is_little() -> None:
     assert memory_of_self_play(config) <= GB < memory_of_self_play(get_preset("gpu"))
     assert said == f"{games:,} games at once in place of 12,288: this machine has 2.0 GB of memory."
     assert replace(config, self_play=get_preset("gpu").self_play) == get_preset("gpu"), "nothing else changes"
+
+
+@pytest.mark.parametrize(("name", "speed"), [("gpu", 700_000.0), ("laptop", 5_000.0), ("tiny", 2_000.0)])
+def test_presets_stay_as_they_are_where_the_network_is_fast_enough(name: str, speed: float) -> None:
+    assert fit_to_speed(get_preset(name), speed) == (get_preset(name), "")
+
+
+def test_fewer_games_where_the_network_is_slow() -> None:
+    preset = get_preset("gpu")
+    config, said = fit_to_speed(preset, 100_000.0)
+    assert (config.self_play.games, config.self_play.groups, config.games_per_iteration) == (3072, 3, 1024)
+    assert said == (
+        "3,072 games at once and 1,024 an iteration, in place of 12,288 and 4,096: "
+        "the network answers 100,000 times a second here."
+    )
+    same = replace(config, self_play=preset.self_play, games_per_iteration=preset.games_per_iteration)
+    assert same == preset, "nothing else changes"
+    assert fit_to_speed(preset, 1.0)[0].self_play.games == 96, "and never none"
+
+
+def test_the_speed_of_a_network_is_measured() -> None:
+    assert 10 < speed_of_network(get_preset("tiny")) < 1e7
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_slow_device_gets_fewer_games_unless_somebody_has_said_how_many(
+    changed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As on a GPU, which is not there."""
+    begun = []
+    monkeypatch.setattr(command, "pick_device", lambda name: torch.device("cuda"))
+    monkeypatch.setattr(command, "speed_of_network", lambda config: 100_000.0)
+    monkeypatch.setattr(command, "_ctrl_c", lambda: nullcontext())
+    monkeypatch.setattr(command, "train", lambda config, *rest: begun.append(config) or _stop())
+    arguments = ["train", "--preset", "gpu", "--run", str(tmp_path / "run")]
+    main([*arguments, "--self-play.games", "6144"] if changed else arguments)
+    assert [config.self_play.games for config in begun] == [6144 if changed else 3072]
+
+
+def _stop() -> None:
+    raise Stopped
 
 
 def test_it_ends_where_nothing_would_fit() -> None:
