@@ -4,7 +4,8 @@ Every variant is trained from nothing for the same time on the same machine, wit
 those of the unchanged preset on paired openings. Runs of one recipe differ by chance (docs/experiments.md has two that
 differ by 165 Elo): the last column has the mean over seeds, and how far it may be off. Seeds take turns, so that a
 machine that becomes slower does so for all. All lies in `--folder`: what is there already is neither trained nor played
-again. Kernels are compiled before the first clock starts.
+again. Kernels are compiled before the first clock starts. With `--init` all begin from one network in place of nothing:
+what a recipe is worth then depends less on chance, and on how late its first good network comes.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from rich.progress import track
 from rich.table import Table
 
 from mini_alphago.arena import PlayerMaker, elo_ratings, play_match, random_openings
+from mini_alphago.model import load_network
 from mini_alphago.model.checkpoint import newest_network
 from mini_alphago.training import TrainingConfig, get_preset, train
 
@@ -67,21 +69,30 @@ def changed(config: TrainingConfig, changes: dict[str, dict[str, Any]]) -> Train
     return config
 
 
-def compile_all(config: TrainingConfig, chosen: list[str], folder: Path) -> None:
+def begin_from(config: TrainingConfig, init: str | None, rate: float | None) -> TrainingConfig:
+    """The settings for runs that begin from this network, with that learning rate; None: as they are."""
+    if init is not None:
+        config = replace(config, network=replace(config.network, size=load_network(init).config.size))
+    if rate is not None:
+        config = replace(config, learning=replace(config.learning, learning_rate=rate))
+    return config
+
+
+def compile_all(config: TrainingConfig, init: str | None, chosen: list[str], folder: Path) -> None:
     """An iteration of each method, so that no clock has compiling in it."""
     by_method = {changed(config, VARIANTS[name]).self_play.method: name for name in chosen}
     for method, name in by_method.items():
         short = replace(changed(config, VARIANTS[name]), minutes=None, iterations=1, games_per_iteration=1)
-        train(short, str(folder / f"compile-{method}"))
+        train(short, str(folder / f"compile-{method}"), init=init)
 
 
-def trained(config: TrainingConfig, run: Run, folder: Path) -> tuple[Path, dict[str, Any]]:
+def trained(config: TrainingConfig, init: str | None, run: Run, folder: Path) -> tuple[Path, dict[str, Any]]:
     """Where that run is, trained if it was not, and the last line of its metrics."""
     name, seed = run
     path = folder / f"{re.sub('[^a-z0-9]+', '-', name.lower())}-{seed}"
     last = path / "metrics.jsonl"
     if not (path / "done").exists():
-        train(None if last.exists() else replace(changed(config, VARIANTS[name]), seed=seed), str(path))
+        train(None if last.exists() else replace(changed(config, VARIANTS[name]), seed=seed), str(path), init=init)
         (path / "done").touch()
     line: dict[str, Any] = json.loads(last.read_text().splitlines()[-1])
     return path, line
@@ -128,6 +139,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("variants", nargs="*", metavar="NAME", help=f"of: {'; '.join(VARIANTS)}. All, if none is named")
     parser.add_argument("--preset", default="gpu")
+    parser.add_argument("--init", metavar="MODEL", help="begin from this network, not from nothing")
+    parser.add_argument("--learning-rate", type=float, metavar="RATE", help="in place of the preset's")
     parser.add_argument("--minutes", type=float, default=1.5, help="of each run")
     parser.add_argument("--seeds", type=int, default=3, help="how many runs of each variant")
     parser.add_argument("--games", type=int, default=400, help="of each run, against all of the preset's together")
@@ -142,14 +155,15 @@ def main() -> None:
     seeds = range(1, arguments.seeds + 1)
     config = get_preset(arguments.preset)
     config = replace(config, minutes=arguments.minutes, measure=replace(config.measure, every=0))
+    config = begin_from(config, arguments.init, arguments.learning_rate)
     games = max(2, arguments.games // len(seeds))
     maker = PlayerMaker(config.board_size, games, arguments.visits, 1, "auto", 60.0)
     console = Console(width=140)
-    compile_all(config, chosen, arguments.folder)
+    compile_all(config, arguments.init, chosen, arguments.folder)
     paths: dict[Run, Path] = {}
     lines: dict[Run, dict[str, Any]] = {}
     for run in [(name, seed) for seed in seeds for name in chosen]:
-        paths[run], lines[run] = trained(config, run, arguments.folder)
+        paths[run], lines[run] = trained(config, arguments.init, run, arguments.folder)
         console.print(*run, *(f"{key} {lines[run][key]:{form}}" for key, form in _SHOWN.items()), highlight=False)
     base = [(BASE, seed) for seed in seeds]
     pairs = [(one, other) for one in paths for other in base if one not in base or one > other]
