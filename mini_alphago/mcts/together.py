@@ -58,7 +58,11 @@ class Turns:
     def _go_on(self, lane: int, answers: Answers | None) -> None:
         try:
             rows = self._asking[lane].send(answers)  # type: ignore[arg-type]
-            self._waiting.append((lane, self._searches[lane].submit(rows, lane)))
+            started = time.perf_counter()
+            collect = self._searches[lane].submit(rows, lane)
+            # Where no device works beside the CPU, this is when the answers are made.
+            self._searches[lane].network_seconds += time.perf_counter() - started
+            self._waiting.append((lane, collect))
         except StopIteration:
             del self._asking[lane]
         except BaseException:

@@ -1,5 +1,7 @@
 """Searches that share an evaluator and take turns do what each of them does alone."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,21 @@ def test_lanes_of_several_leaves(encoding, leaves):
             for found, expected in zip(other.summary(), one.summary(), strict=True):
                 np.testing.assert_array_equal(found, expected)
             assert one.evaluations == other.evaluations > 0
+
+
+def test_the_network_has_its_time_counted_wherever_it_takes_it():
+    class Slow(Late):
+        def run(self, planes, sizes):
+            time.sleep(0.01)
+            return super().run(planes, sizes)
+
+    class AtOnce(Slow):
+        submit = None  # asked and answered in one go, as on a CPU
+
+    for evaluator in (Slow("katago"), AtOnce("katago")):
+        made = searches(evaluator, "puct")
+        run_together(made, [np.full(search.games, 4) for search in made], [np.zeros(s.games, bool) for s in made])
+        assert all(0.04 < search.network_seconds < 10 for search in made)
 
 
 def test_a_failure_leaves_empty_trees():
