@@ -1,4 +1,4 @@
-"""How fast training is on one GPU: `python benchmarks/gpu.py` (needs CUDA, and takes about four minutes).
+"""How fast training is on one GPU: `python benchmarks/gpu.py` (needs CUDA, and takes some minutes).
 
 For each network, in one run: what it does alone, batch after batch of the size that self-play asks, one by one and two
 at once; self-play with Gumbel and with PUCT, as a share of that, where its time goes, how busy the GPU is meanwhile;
@@ -78,26 +78,26 @@ class Way:
     """A way of self-play, and what came of each of its turns."""
 
     def __init__(self, evaluator: Evaluator, size: int, rows: int, groups: int, threads: int, method: str, leaves: int):
-        settings = SelfPlaySettings(
-            games=groups * rows // leaves,
-            groups=groups,
-            method=method,
-            leaves=leaves,
-            fpu_reduction=0.2,  # type: ignore[arg-type]
-        )
+        games = groups * rows // leaves
+        settings = SelfPlaySettings(games=games, groups=groups, method=method, leaves=leaves, fpu_reduction=0.2)
         self.play = SelfPlay(evaluator, size, settings, staggered=True)
         self.threads = threads
         self.name = f"{method}, {groups} × {rows // leaves} games"
         self.name += f", {leaves} leaves" * (leaves > 1) + f", {threads} threads"
         self.turns: list[dict[str, float]] = []
-        self.take_turn(0)
+        self._warm_up(moves=3)
+        self.play.rest()
+
+    def _warm_up(self, moves: int) -> None:
+        """So many moves in every game, outside the clock."""
+        set_threads(self.threads)
+        for _ in range(moves * len(self.play.searches)):
+            self.play.apply(self.play.think())
 
     def take_turn(self, seconds: float) -> None:
-        """Play for a while; at first so long that every group has moved, outside the clock."""
-        set_threads(self.threads)
-        play, groups = self.play, len(self.play.searches)
-        for _ in range((1 if self.turns else 3) * groups):
-            play.apply(play.think())
+        """Play for a while, and keep how fast it was."""
+        self._warm_up(moves=1)
+        play = self.play
         evals, waited, positions, games, applying = play.evaluations, play.network_seconds, 0, 0, 0.0
         with watched_gpu() as busy:
             start = time.perf_counter()
@@ -109,12 +109,11 @@ class Way:
                 positions += len(step.move)
             took = time.perf_counter() - start
         play.rest()  # the lanes are for others now
-        if seconds:
-            waiting = (play.network_seconds - waited) / took
-            self.turns.append({
-                "evals": (play.evaluations - evals) / took, "positions": positions / took, "games": games / took,
-                "waiting": waiting, "applying": applying / took, "busy": statistics.mean(busy or [float("nan")]),
-            })  # fmt: skip
+        self.turns.append({
+            "evals": (play.evaluations - evals) / took, "positions": positions / took, "games": games / took,
+            "waiting": (play.network_seconds - waited) / took, "applying": applying / took,
+            "busy": statistics.mean(busy or [float("nan")]),
+        })  # fmt: skip
 
     def middle(self, of: str, beside: list[float] | None = None) -> float:
         """The median over all turns; as a share of what was measured beside each of them."""

@@ -2,7 +2,8 @@
 
 For three sizes of network on 9×9 and 19×19, at several batch sizes: positions a second through `Evaluator.run`, what
 that is in GFLOP/s, and which share of this machine's own peak at multiplying matrices in the same precision, measured
-in the same run just before. Then every engine and precision on one case, and the cost of encoding.
+in the same run just before. Then every engine and precision on one case, what it brings to give each core a part of the
+batch, and the cost of encoding.
 """
 
 import mini_alphago  # noqa: F401  # before torch, see its __init__
@@ -24,6 +25,7 @@ from mini_alphago.game import state
 from mini_alphago.model import Evaluator, KataGoNetwork, count_flops, parse_size
 from mini_alphago.model.evaluator import trial_planes
 from mini_alphago.model.inference import DTYPES
+from mini_alphago.model.openvino import OpenVinoBackend
 
 SIZES = ("b4c64", "b6c96", "b10c128")
 BOARDS = (9, 19)
@@ -99,6 +101,7 @@ def main() -> None:
         table.add_section()
     console.print(table)
     compare_engines(console)
+    compare_parts(console)
     encoding_share(console, arguments.device, arguments.precision)
 
 
@@ -125,6 +128,26 @@ def compare_engines(console: Console) -> None:
         used = evaluators[name].precision
         fallback = "" if name.endswith(used) else " (fell back to f32)"
         console.print(f"  {name:14} {value:8,.0f} evals/s, {value / plain:.2f} × torch f32{fallback}")
+
+
+def compare_parts(console: Console) -> None:
+    """OpenVINO with a part of the batch for each core, beside all cores at work on the whole; 9×9, in turn."""
+    if importlib.util.find_spec("openvino") is None:
+        return
+    for name in ("b4c48", "b6c96", "b10c96"):
+        apart, together = (Evaluator(make_network(name), "cpu", engine="openvino") for _ in range(2))
+        backend, cores = together._backend, torch.get_num_threads()
+        assert isinstance(backend, OpenVinoBackend)
+        backend._requests[9, cores] = backend._compile(9, 1)
+        for batch in (8, 128):
+            with console.status(f"parts of batches, {name}…"):
+                pairs = [(rate(apart, 9, batch), rate(together, 9, batch)) for _ in range(5)]
+            one, other = (statistics.median(column) for column in zip(*pairs, strict=True))
+            ratios = sorted(a / b for a, b in pairs)
+            console.print(
+                f"OpenVINO, {name}, batch {batch}: a part for each of {cores} cores {one:,.0f} evals/s, all on the "
+                f"whole {other:,.0f}: {statistics.median(ratios):.2f} × ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+            )
 
 
 def encoding_share(console: Console, device: str, precision: str) -> None:

@@ -33,7 +33,7 @@ class OpenVinoBackend:
         if key not in self._requests:
             self._requests[key] = self._compile(*key)
         requests, planes = self._requests[key], np.ascontiguousarray(planes)
-        edges = [i * len(planes) // parts for i in range(parts + 1)]
+        edges = [i * len(planes) // len(requests) for i in range(len(requests) + 1)]
         begun: list[Any] = []
         try:
             for i, request in enumerate(requests):

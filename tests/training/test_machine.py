@@ -89,7 +89,7 @@ def _stop() -> None:
 
 def test_it_ends_where_nothing_would_fit() -> None:
     config, said = fit_to_machine(get_preset("gpu"), 1000)
-    assert 64 <= config.self_play.games < 128
+    assert config.self_play.games == 96
     assert said
 
 
