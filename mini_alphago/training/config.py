@@ -201,8 +201,8 @@ class LearningSettings:
     """Positions in a training step."""
     uses: float = 4.0
     """How many times each position is used, on average."""
-    optimizer: Literal["adamw", "sgd"] = "adamw"
-    """AdamW, or SGD with momentum 0.9."""
+    optimizer: Literal["adamw", "muon", "sgd"] = "adamw"
+    """AdamW; Muon, which is AdamW with orthogonal steps for the convolutions of the tower; or SGD with momentum 0.9."""
     learning_rate: float = 2e-3
     """After the warm-up; flat for half of the run, then falling to a tenth in a straight line."""
     warmup_steps: int = 50
@@ -235,7 +235,7 @@ class LearningSettings:
     """On how many devices a batch is learned, each taking its share; 0: on all GPUs of this machine."""
 
     def __post_init__(self) -> None:
-        _check_choice("optimizer", self.optimizer, ("adamw", "sgd"))
+        _check_choice("optimizer", self.optimizer, ("adamw", "muon", "sgd"))
         _check_choice("precision", self.precision, ("auto", "f32", "bf16"))
         _check_ranges(self, {
             "batch_size": (2, 65536), "uses": (0.01, 100.0), "learning_rate": (0.0, 10.0), "warmup_steps": (0, 10**6),

@@ -26,6 +26,7 @@ from ..model import (
 from ..model.evaluator import cpu_has_bf16
 from .config import LearningSettings
 from .graphed import GraphedStep
+from .muon import Muon
 from .samples import Batch
 
 TUTORIAL = LearningSettings(
@@ -129,8 +130,8 @@ class Trainer:
             scale = get_encoding(network.config.encoding).scale
             self._scale = torch.from_numpy(scale).view(1, -1, 1, 1).to(self.device)
         self._bf16 = self._wants_bf16()
-        adam_on_cuda = self.device.type == "cuda" and self.settings.optimizer == "adamw"
-        self._graphed = GraphedStep(self._compute, self.device) if adam_on_cuda else None
+        capturable = self.device.type == "cuda" and self.settings.optimizer != "sgd"
+        self._graphed = GraphedStep(self._compute, self.device) if capturable else None
 
     def _wants_bf16(self) -> bool:
         if self.settings.precision != "auto":
@@ -143,19 +144,23 @@ class Trainer:
         return [*self.network.parameters(), *self.extra_heads.parameters()]
 
     def _make_optimizer(self) -> torch.optim.Optimizer:
-        parameters = self._parameters()
-        decayed = [p for p in parameters if p.ndim > 1]
-        others = [p for p in parameters if p.ndim <= 1]
-        decay = self.settings.weight_decay
+        decayed = [p for p in self._parameters() if p.ndim > 1]
+        others = [p for p in self._parameters() if p.ndim <= 1]
         groups: list[dict[str, Any]] = [
-            {"params": decayed, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}
+            {"params": decayed, "weight_decay": self.settings.weight_decay}, {"params": others, "weight_decay": 0.0}
         ]  # fmt: skip
         if self.settings.optimizer == "sgd":
             return torch.optim.SGD(groups, lr=self.learning_rate, momentum=0.9, nesterov=True)
+        kind = torch.optim.AdamW
+        if self.settings.optimizer == "muon":
+            kind, tower = Muon, {id(p) for p in _tower(self.network)}
+            turned = [p for p in decayed if id(p) in tower]
+            groups[0]["params"] = [p for p in decayed if id(p) not in tower]
+            groups.append({"params": turned, "weight_decay": self.settings.weight_decay, "turned": True})
         if self.device.type != "cuda":
-            return torch.optim.AdamW(groups, lr=self.learning_rate)
+            return kind(groups, lr=self.learning_rate)
         rate = torch.tensor(self.learning_rate, device=self.device)  # a captured step reads it there
-        return torch.optim.AdamW(groups, lr=rate, fused=True, capturable=True)
+        return kind(groups, lr=rate, fused=True, capturable=True)
 
     # --- learning ---------------------------------------------------------------------------------------------------
 
@@ -313,6 +318,12 @@ class Trainer:
         self.steps = int(tensors["steps"])
         if self._graphed:
             self._graphed = GraphedStep(self._compute, self.device)  # the optimizer's memory lies elsewhere now
+
+
+def _tower(network: Network) -> list[nn.Parameter]:
+    """The parameters of its residual blocks."""
+    names = ("blocks", "residual_blocks")
+    return [p for name, module in network.named_children() if name in names for p in module.parameters()]
 
 
 def _extra_heads(network: Network, settings: LearningSettings) -> nn.ModuleDict:

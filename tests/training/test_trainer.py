@@ -53,7 +53,7 @@ def assert_same_bits(ours: dict[str, Tensor], theirs: dict[str, Tensor]) -> None
 # --- steps ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "muon", "sgd"])
 def test_one_step_lowers_the_loss(optimizer: str) -> None:
     trainer, batch = Trainer(small_network(), 1e-3, settings(optimizer=optimizer)), random_batch()
     first = trainer.train_step(batch)["total_loss"]
@@ -240,7 +240,7 @@ def test_an_epoch_of_nothing_is_refused() -> None:
 # --- to disk and back -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adamw", "muon", "sgd"])
 def test_it_goes_on_from_its_state_bit_by_bit(optimizer: str) -> None:
     chosen = settings(optimizer=optimizer, ema=0.9, clip=1.0, weight_decay=0.01, warmup_steps=4)
 
