@@ -91,7 +91,7 @@ _LEARNING = st.builds(
     LearningSettings,
     batch_size=st.integers(2, 65536),
     uses=_share(0.01, 100),
-    optimizer=st.sampled_from(["adamw", "sgd"]),
+    optimizer=st.sampled_from(["adamw", "muon", "sgd"]),
     learning_rate=_share(0, 10),
     weight_decay=_share(0, 10),
     ema=_share(0, 0.99999),

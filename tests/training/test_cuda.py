@@ -26,9 +26,12 @@ def batches(count):
         yield Batch(planes, policy(), numbers[:, 0], 20 * numbers[:, 1], numbers[:, 2:].sign(), ones, policy(), ones)
 
 
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
 @pytest.mark.parametrize("precision", ["f32", "bf16"])
-def test_a_captured_step_is_the_same_step(precision):
-    settings = LearningSettings(precision=precision, warmup_steps=5, reply_weight=0.2, soft_weight=1.0)
+def test_a_captured_step_is_the_same_step(precision, optimizer):
+    settings = LearningSettings(
+        optimizer=optimizer, precision=precision, warmup_steps=5, reply_weight=0.2, soft_weight=1.0
+    )
     torch.manual_seed(3)
     first = KataGoNetwork(2, 32)
     results = []
@@ -51,9 +54,10 @@ def test_a_captured_step_is_the_same_step(precision):
         torch.testing.assert_close(tensor, results[1][1][name], rtol=0.05, atol=0.02)
 
 
-def test_it_goes_on_from_its_state():
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_it_goes_on_from_its_state(optimizer):
     torch.manual_seed(3)
-    settings, everything = LearningSettings(), list(batches(40))
+    settings, everything = LearningSettings(optimizer=optimizer), list(batches(40))
     trainer = Trainer(KataGoNetwork(2, 32).cuda(), 1e-3, settings)
     for batch in everything[:20]:
         trainer.step(batch)

@@ -75,9 +75,10 @@ def assert_close(ours: dict[str, Any], theirs: dict[str, Any], name: str, atol: 
     ("network", "settings"),
     [
         (small_network, SETTINGS),
+        (small_network, dataclasses.replace(SETTINGS, optimizer="muon")),
         (tutorial_network, dataclasses.replace(SETTINGS, optimizer="sgd", ema=0.0, reply_weight=0.0)),
     ],
-    ids=["four heads and replies, adamw", "tutorial, sgd"],
+    ids=["four heads and replies, adamw", "the same, muon", "tutorial, sgd"],
 )
 def test_the_same_curve_as_one_process(tmp_path: Path, network: Any, settings: LearningSettings) -> None:
     """Twenty steps, then from another state, then from a file: losses, weights and statistics are the same."""
