@@ -2,15 +2,16 @@
 
 Two training runs of one recipe differ by more than most ideas are worth, since each makes games of its own. Here every
 variant gets the same ones: those of a run that was trained before, but for every tenth iteration. Networks begin from
-nothing, learn from as many samples, or for the same time, and are asked then about the games of that tenth. A smaller
-error there is no strength yet, but it is seen in minutes. Variants take turns, seed by seed; the first is the run's own
-recipe.
+nothing, or from `--init`, learn from as many samples, or for the same time, and are asked then about the games of that
+tenth. A smaller error there is no strength yet, but it is seen in minutes; with `--keep` the networks stay, and can
+play matches. Variants take turns, seed by seed; the first is the run's own recipe.
 """
 
 import mini_alphago  # noqa: F401  # before torch, see its __init__
 
 # isort: split
 import argparse
+import re
 import time
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from rich.table import Table
 
 from mini_alphago.model import build_network, count_flops, get_encoding
 from mini_alphago.model.evaluator import pick_device
+from mini_alphago.model.grow import first_network
 from mini_alphago.training import Trainer, TrainingConfig
 from mini_alphago.training.choice import choose, draw, usable
 from mini_alphago.training.config import LearningSettings
@@ -109,15 +111,32 @@ def ask(trainer: Trainer, maker: SampleMaker, games: Records, count: int) -> dic
     return dict(zip(SHOWN, np.mean(found, axis=0), strict=True))
 
 
+def make(variant: Variant, config: TrainingConfig, init: str | None, seed: int) -> tuple[Trainer, SampleMaker]:
+    """What learns in that way, from nothing or from a network, and what makes its batches."""
+    device = pick_device(config.device)
+    torch.manual_seed(seed)
+    shape = replace(config.network, size=variant.size).config(config.board_size)
+    network = (first_network(init, shape) if init else build_network(shape)).to(device)
+    maker = SampleMaker(
+        get_encoding(shape.encoding), config.board_size, config.self_play.rules, variant.settings.batch_size,
+        config.self_play.limit_for(config.board_size), pinned=device.type == "cuda",
+    )  # fmt: skip
+    return Trainer(network, variant.settings.learning_rate, variant.settings), maker
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path, help="the folder of a training run")
     parser.add_argument("variants", nargs="*", metavar="CHANGES", help="size=b6c64,optimizer=muon and the like")
     parser.add_argument("--samples", type=int, default=10**9, help="to learn from, for each")
     parser.add_argument("--seconds", type=float, default=60.0, help="of learning, at most")
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=2, help="how many times each")
     parser.add_argument("--first", type=int, default=1, help="the first iteration whose games are learned from")
     parser.add_argument("--positions", type=int, default=20_000, help="to ask about")
+    parser.add_argument(
+        "--init", metavar="MODEL", help="begin from this network, which is asked first, not from nothing"
+    )
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the networks are kept")
     arguments = parser.parse_args()
     console = Console(width=140)
     config = RunFolder(str(arguments.run)).read_config()
@@ -128,22 +147,21 @@ def main() -> None:
         parser.error(str(error))
     if not games.samples or held_out.samples < arguments.positions // 4:
         parser.error(f"{arguments.run} has too few games from iteration {arguments.first} on")
-    device = pick_device(config.device)
-    rows: dict[str, list[tuple[float, ...]]] = {variant.name: [] for variant in variants}
-    turns = [(seed, variant) for seed in range(arguments.seeds) for variant in variants]
-    for seed, variant in track(turns, "learning"):
-        torch.manual_seed(seed)
-        shape = replace(config.network, size=variant.size).config(config.board_size)
-        network = build_network(shape).to(device)
-        trainer = Trainer(network, variant.settings.learning_rate, variant.settings)
-        maker = SampleMaker(
-            get_encoding(shape.encoding), config.board_size, config.self_play.rules, variant.settings.batch_size,
-            config.self_play.limit_for(config.board_size), pinned=device.type == "cuda",
-        )  # fmt: skip
-        steps, each = learn(trainer, maker, games, arguments.samples, arguments.seconds, seed)
+    if arguments.keep:
+        arguments.keep.mkdir(parents=True, exist_ok=True)
+    turns = [(seed, variant, arguments.samples) for seed in range(arguments.seeds) for variant in variants]
+    if arguments.init:
+        turns.insert(0, (0, replace(variants[0], name=arguments.init), 0))
+    rows: dict[str, list[tuple[float, ...]]] = {variant.name: [] for _, variant, _ in turns}
+    for seed, variant, samples in track(turns, "learning", console=console):
+        trainer, maker = make(variant, config, arguments.init, seed)
+        steps, each = learn(trainer, maker, games, samples, arguments.seconds, seed)
         found = ask(trainer, maker, held_out, arguments.positions)
-        flops = count_flops(network, config.board_size)
-        rows[variant.name].append((steps, variant.settings.batch_size / each, flops / 1e6, *found.values()))
+        flops = count_flops(trainer.network, config.board_size)
+        rows[variant.name].append((steps, steps and maker.batch_size / each, flops / 1e6, *found.values()))
+        console.print(f"{variant.name}, {seed}:", *(f"{name} {loss:.4f}" for name, loss in found.items()))
+        if arguments.keep and steps:
+            trainer.save(arguments.keep / f"{re.sub('[^a-z0-9.]+', '-', variant.name)}-{seed}.safetensors")
     title = f"{games.samples:,} positions, learned from for {arguments.seconds:g} s at most; ± between seeds"
     table = Table("", "steps", "samples/s", "MFLOP", *(name.replace("_", " ") for name in SHOWN), title=title)
     for name, numbers in rows.items():

@@ -5,10 +5,19 @@ from dataclasses import fields
 from torch import Tensor
 
 from .base import Network
+from .checkpoint import load_network
 from .network import KataGoNetwork, build_network
+from .norms import restore_sizes
 from .presets import NetworkConfig
 
 _DEPTH = ("blocks", "pooling_blocks")  # what may differ
+
+
+def first_network(path: str, config: NetworkConfig) -> Network:
+    """The network of a file as training begins from it, in that shape. ValueError or OSError if it cannot."""
+    network = grow_network(load_network(path), config)
+    restore_sizes(network)  # so that a learning rate means what it means from nothing
+    return network
 
 
 def grow_network(network: Network, config: NetworkConfig) -> Network:

@@ -12,11 +12,9 @@ import torch
 
 from ..files import write_atomically
 from ..game.diagram import draw as draw_board
-from ..model import Checkpoint, Evaluator, build_network, load_network, save_checkpoint
-from ..model.base import Network
+from ..model import Checkpoint, Evaluator, build_network, save_checkpoint
 from ..model.evaluator import pick_device
-from ..model.grow import grow_network
-from ..model.norms import restore_sizes
+from ..model.grow import first_network
 from ..threads import set_threads
 from .choice import choose
 from .clock import Clock
@@ -105,7 +103,7 @@ class Training:
         saved = self.folder.load_state()
         if saved is None:
             if init:
-                network = _first_network(init, self.config)
+                network = first_network(init, self.network.config)
                 self.network.load_state_dict(network.state_dict())
                 self.trainer.average.load_state_dict(network.state_dict())
             self._publish()
@@ -323,13 +321,6 @@ def _check_same(before: TrainingConfig, now: TrainingConfig, at_rest: bool) -> N
             )
 
 
-def _first_network(init: str, config: TrainingConfig) -> Network:
-    """The network of a checkpoint as a run with these settings begins from it. ValueError or OSError if it cannot."""
-    network = grow_network(load_network(init), config.network.config(config.board_size))
-    restore_sizes(network)  # so that a learning rate means what it means from nothing
-    return network
-
-
 def train(
     config: TrainingConfig | None,
     run: str,
@@ -369,7 +360,7 @@ def _train(
     if config is not None:  # what is impossible is refused before a folder is made
         learning_devices(pick_device(config.device), config.learning)
         if init and not begun:
-            _first_network(init, config)
+            first_network(init, config.network.config(config.board_size))
     with folder.open(), display, contextlib.ExitStack() as end:
         if begun:
             config = folder.read_config()
