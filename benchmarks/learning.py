@@ -36,6 +36,7 @@ from mini_alphago.training.trainer import losses
 
 SHOWN = ("policy_loss", "value_loss", "score_loss", "ownership_loss")
 HELD_OUT = 10  # every so many iterations
+_CHOSEN = 500  # steps whose positions are chosen at once: it takes a while where there are millions
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,10 @@ def learn(
     settings, rng = trainer.settings, np.random.default_rng(seed)
     spent, steps, last = 0.0, 0, samples // settings.batch_size
     while spent < seconds and steps < last:
-        game, at = choose(games, (10, settings.batch_size), settings.surprise_weight, rng)
-        for i in range(len(game)):
+        game, at = choose(games, (_CHOSEN, settings.batch_size), settings.surprise_weight, rng)
+        for i in range(min(_CHOSEN, last - steps)):
+            if spent >= seconds:
+                break
             began = time.perf_counter()
             views = rng.integers(0, 8, settings.batch_size)
             batch = maker.make(games, game[i], at[i], views, settings.search_value, settings.value_horizon)

@@ -204,7 +204,9 @@ class LearningSettings:
     optimizer: Literal["adamw", "muon", "sgd"] = "adamw"
     """AdamW; Muon, which is AdamW with orthogonal steps for the convolutions of the tower; or SGD with momentum 0.9."""
     learning_rate: float = 2e-3
-    """After the warm-up; flat for half of the run, then falling to a tenth in a straight line."""
+    """After the warm-up; flat for half of the run, then falling in a straight line."""
+    final_rate: float = 0.1
+    """What share of it is left at the end of the run."""
     warmup_steps: int = 50
     """Steps in which the learning rate rises to its value."""
     weight_decay: float = 1e-4
@@ -238,11 +240,10 @@ class LearningSettings:
         _check_choice("optimizer", self.optimizer, ("adamw", "muon", "sgd"))
         _check_choice("precision", self.precision, ("auto", "f32", "bf16"))
         _check_ranges(self, {
-            "batch_size": (2, 65536), "uses": (0.01, 100.0), "learning_rate": (0.0, 10.0), "warmup_steps": (0, 10**6),
-            "weight_decay": (0.0, 10.0), "clip": (0.0, 1e6), "ema": (0.0, 0.99999), "value_weight": (0.0, 100.0),
-            "score_weight": (0.0, 100.0), "ownership_weight": (0.0, 100.0), "search_value": (0.0, 1.0),
-            "surprise_weight": (0.0, 1.0),
-            "value_horizon": (0.0, 1000.0),
+            "batch_size": (2, 65536), "uses": (0.01, 100.0), "learning_rate": (0.0, 10.0), "final_rate": (0.0, 1.0),
+            "warmup_steps": (0, 10**6), "weight_decay": (0.0, 10.0), "clip": (0.0, 1e6), "ema": (0.0, 0.99999),
+            "value_weight": (0.0, 100.0), "score_weight": (0.0, 100.0), "ownership_weight": (0.0, 100.0),
+            "search_value": (0.0, 1.0), "value_horizon": (0.0, 1000.0), "surprise_weight": (0.0, 1.0),
             "reply_weight": (0.0, 100.0), "soft_weight": (0.0, 100.0), "processes": (0, 64),
         })  # fmt: skip
         if self.processes and self.batch_size % self.processes:

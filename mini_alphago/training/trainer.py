@@ -35,7 +35,6 @@ TUTORIAL = LearningSettings(
 )  # fmt: skip
 """What the tutorial does: Adam, and the sum of both losses."""
 _FLAT_UNTIL = 0.5  # of the run the learning rate stays where it is; then it falls
-_FALLS_TO = 0.1
 
 
 def count_known(known: Tensor) -> Tensor:
@@ -169,7 +168,7 @@ class Trainer:
         warmup = min(1.0, (self.steps + 1) / (self.settings.warmup_steps + 1))
         late = max(0.0, min(1.0, progress) - _FLAT_UNTIL) / (1 - _FLAT_UNTIL)
         for group in self.optimizer.param_groups:
-            rate = self.learning_rate * warmup * (1 - (1 - _FALLS_TO) * late)
+            rate = self.learning_rate * warmup * (1 - (1 - self.settings.final_rate) * late)
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(rate)
             else:
