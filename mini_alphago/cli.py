@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from tyro.conf import Positional, arg
 
+from .cli_networks import average, export, models
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -49,56 +50,6 @@ def show(
 
 def _who(name: str, rank: str) -> str:
     return f"{name} ({rank})" if name and rank else name
-
-
-def models(
-    sizes: Annotated[Positional[tuple[str, ...]], arg(metavar="SIZE", help="As b6c96 (default: the named ones).")] = (),
-) -> None:
-    """List network sizes with what they cost: parameters, and operations for one position on 9×9 and 19×19.
-
-    Example: mini-alphago models b6c96 b8c112
-    """
-    import torch
-    from rich.console import Console
-    from rich.table import Table
-
-    from .model import NAMED_SIZES, build_network, count_flops, count_parameters, katago_config, parse_size
-
-    columns = ["size", "blocks", "channels", "parameters", "GFLOP on 9×9", "GFLOP on 19×19"]
-    table = Table(*columns, title="Networks with four pooled heads, for every board size", title_justify="left")
-    for name in sizes or NAMED_SIZES:
-        blocks, channels = parse_size(name)
-        with torch.device("meta"):  # shapes only: no memory, however large
-            network = build_network(katago_config(blocks, channels))
-        costs = [f"{count_flops(network, size) / 1e9:.3g}" for size in (9, 19)]
-        table.add_row(name, str(blocks), str(channels), f"{count_parameters(network):,}", *costs)
-    Console().print(table)
-
-
-def export(
-    model: Annotated[str, arg(metavar="PATH", help="The checkpoint, or the folder of a training run, to export.")],
-    onnx: Annotated[str | None, arg(metavar="PATH", help="An ONNX file to write.")] = None,
-    katago: Annotated[str | None, arg(metavar="NET.bin.gz", help="A file for KataGo to write.")] = None,
-    board_size: Annotated[int | None, arg(metavar="N", help="ONNX: its board, if it fits several (9).")] = None,
-) -> None:
-    """Write a network for other programs: as ONNX, with a free batch axis, or as KataGo reads it.
-
-    KataGo reads networks that were trained with --network.encoding katago-v7.
-
-    Example: mini-alphago export --model net.safetensors --onnx net.onnx
-    """
-    from .model import load_network
-    from .model.export import export_katago, export_onnx
-
-    if onnx is None and katago is None:
-        raise ValueError("nothing to write: name a file with --onnx or --katago")
-    network = load_network(model)
-    if onnx is not None:
-        outputs = export_onnx(network, onnx, board_size)
-        print(f"{onnx}: planes → {', '.join(outputs)}")
-    if katago is not None:
-        export_katago(network, katago)
-        print(f"{katago}: for KataGo")
 
 
 def pack(
@@ -359,8 +310,8 @@ def _train_verb(arguments: list[str]) -> Callable[..., Any]:
 
 VERBS: dict[str, Callable[..., Any]] = {
     "play": play, "train": train, "gtp": gtp, "analysis": analysis, "review": review, "match": match, "ladder": ladder,
-    "speedrun": speedrun, "show": show, "analyze": analyze, "models": models, "export": export,
-    "pack": pack,
+    "speedrun": speedrun, "show": show, "analyze": analyze, "models": models, "average": average,
+    "export": export, "pack": pack,
 }  # fmt: skip
 
 

@@ -148,6 +148,25 @@ def test_export_writes_what_katago_reads(tmp_path: Path) -> None:
     assert "name a file with --onnx or --katago" in run("export", "--model", "shipped").stderr
 
 
+def test_average_writes_the_mean_of_the_newest_networks(tmp_path: Path) -> None:
+    from mini_alphago.model import KataGoNetwork, load_network, save_checkpoint
+
+    (tmp_path / "run" / "checkpoints").mkdir(parents=True)
+    networks = [KataGoNetwork(1, 8) for _ in range(3)]
+    for i, network in enumerate(networks):
+        save_checkpoint(tmp_path / "run" / "checkpoints" / f"{i:06d}.safetensors", network)
+    arguments = ["average", str(tmp_path / "run"), "--to", f"{tmp_path}/mean.safetensors"]
+    result = run(*arguments, "--last", "2", "--half")
+    assert result.returncode == 0, result.stderr
+    assert "the mean of 2 networks, b1c8" in result.stdout
+    first, last = (network.state_dict()["value_head.fc2.weight"] for network in networks[1:])
+    mean = load_network(tmp_path / "mean.safetensors").state_dict()["value_head.fc2.weight"]
+    assert (mean - (first + last) / 2).abs().max() < 1e-3
+    assert "--last is 0" in run(*arguments, "--last", "0").stderr
+    assert "not b1c8, b10c96" in run("average", str(tmp_path / "run"), "shipped", *arguments[2:]).stderr
+    assert "name the networks" in run("average", "--to", "x.safetensors").stderr
+
+
 def test_analyze_shows_the_best_moves(tmp_path: Path) -> None:
     from mini_alphago.model import create_network, save_checkpoint
 
