@@ -103,4 +103,4 @@ class SearchSettings:
 
 def playing_settings(nodes: int, leaves: int = 8) -> SearchSettings:
     """How to search for the best move in a real game, or to analyse it; the tutorial's defaults are for learning."""
-    return SearchSettings(c_puct=1.0, fpu_reduction=0.2, score_weight=0.1, leaves=leaves, virtual_loss=0.1, nodes=nodes)
+    return SearchSettings(c_puct=1.0, fpu_reduction=0.4, score_weight=0.1, leaves=leaves, virtual_loss=0.1, nodes=nodes)

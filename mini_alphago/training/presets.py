@@ -44,7 +44,9 @@ GPU = TrainingConfig(
         games=12288, groups=3, simulations=32, late_simulations=64, considered=16, komi_spread=2.0
     ),
     replay=ReplaySettings(minimum=150_000, maximum=2_000_000),
-    learning=LearningSettings(batch_size=2048, uses=3.0, warmup_steps=100),
+    learning=LearningSettings(
+        batch_size=2048, uses=3.0, optimizer="muon", learning_rate=6e-3, warmup_steps=100, weight_decay=0.02
+    ),
     measure=MeasureSettings(every=20, games=64, visits=100),
 )
 
