@@ -25,6 +25,11 @@ from mini_alphago.model import load_network
 from mini_alphago.model.checkpoint import newest_network
 from mini_alphago.training import TrainingConfig, get_preset, train
 
+
+class Times(float):
+    """So many times what the preset has."""
+
+
 BASE = "the preset"
 Run = tuple[str, int]  # the variant's name, the seed
 Result = tuple[str, str, int, int, int]  # one, other, wins, losses, draws
@@ -48,10 +53,12 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting,
     "values of later searches, a softened policy": {"learning": {"soft_weight": 8.0, **LATER}},
     "positions used once": {"learning": {"uses": 1.0}},
     "positions used six times": {"learning": {"uses": 6.0}},
-    "half the learning rate": {"learning": {"learning_rate": 1e-3}},
-    "twice the learning rate": {"learning": {"learning_rate": 4e-3}},
+    "half the learning rate": {"learning": {"learning_rate": Times(0.5)}},
+    "twice the learning rate": {"learning": {"learning_rate": Times(2)}},
+    "AdamW": {"learning": {"optimizer": "adamw", "learning_rate": 2e-3, "weight_decay": 1e-4}},
     "Muon": {"learning": {"optimizer": "muon", "learning_rate": 6e-3, "weight_decay": 0.02}},
-    "weights that decay": {"learning": {"weight_decay": 0.05}},
+    "more weight decay": {"learning": {"weight_decay": 0.05}},
+    "down to a hundredth of the learning rate": {"learning": {"final_rate": 0.01}},
     "a smaller window": {"replay": {"exponent": 0.5}},
     "one komi": {"self_play": {"komi_spread": 0.0}},
     "settled games go on": {"self_play": {"end_when_settled": False}},
@@ -66,7 +73,9 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting,
 def changed(config: TrainingConfig, changes: dict[str, dict[str, Any]]) -> TrainingConfig:
     """The settings with these changes, by section."""
     for section, values in changes.items():
-        config = replace(config, **{section: replace(getattr(config, section), **values)})
+        before = getattr(config, section)
+        values = {k: v * getattr(before, k) if isinstance(v, Times) else v for k, v in values.items()}
+        config = replace(config, **{section: replace(before, **values)})
     return config
 
 
