@@ -24,10 +24,11 @@ from mini_alphago.arena import PlayerMaker, elo_ratings, play_match, random_open
 from mini_alphago.model import load_network
 from mini_alphago.model.checkpoint import newest_network
 from mini_alphago.training import TrainingConfig, get_preset, train
+from mini_alphago.training.folder import RunFolder
 
 
 class Times(float):
-    """So many times what the preset has."""
+    """So many times what the preset has, of a setting that is no whole number."""
 
 
 BASE = "the preset"
@@ -55,8 +56,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting,
     "positions used six times": {"learning": {"uses": 6.0}},
     "half the learning rate": {"learning": {"learning_rate": Times(0.5)}},
     "twice the learning rate": {"learning": {"learning_rate": Times(2)}},
-    "AdamW": {"learning": {"optimizer": "adamw", "learning_rate": 2e-3, "weight_decay": 1e-4}},
-    "Muon": {"learning": {"optimizer": "muon", "learning_rate": 6e-3, "weight_decay": 0.02}},
+    "AdamW in place of Muon": {"learning": {"optimizer": "adamw", "learning_rate": Times(1 / 3), "weight_decay": 1e-4}},
     "more weight decay": {"learning": {"weight_decay": 0.05}},
     "down to a hundredth of the learning rate": {"learning": {"final_rate": 0.01}},
     "a smaller window": {"replay": {"exponent": 0.5}},
@@ -101,8 +101,11 @@ def trained(config: TrainingConfig, init: str | None, run: Run, folder: Path) ->
     name, seed = run
     path = folder / f"{re.sub('[^a-z0-9]+', '-', name.lower())}-{seed}"
     last = path / "metrics.jsonl"
+    wanted = replace(changed(config, VARIANTS[name]), seed=seed)
+    if RunFolder(str(path)).exists and RunFolder(str(path)).read_config() != wanted:
+        raise SystemExit(f"{path} is a run with other settings: name another --folder")
     if not (path / "done").exists():
-        train(None if last.exists() else replace(changed(config, VARIANTS[name]), seed=seed), str(path), init=init)
+        train(None if last.exists() else wanted, str(path), init=init)
         (path / "done").touch()
     line: dict[str, Any] = json.loads(last.read_text().splitlines()[-1])
     return path, line

@@ -2,8 +2,8 @@
 
 Positions are drawn from game records (the folders that `mini-alphago match` keeps have some) and shown to each network
 without search: the squared error of its value beside the result, and −log p of the move that was played, those of the
-other networks less the first one's, with the standard error of that. All networks see the same positions, so this tells
-two networks apart that hundreds of games do not; it is no strength.
+other networks less the first one's too, with the standard error of that, a game being one observation. All networks see
+the same positions, so this tells two networks apart that hundreds of games do not; it is no strength.
 """
 
 import mini_alphago  # noqa: F401  # before torch, see its __init__
@@ -62,8 +62,8 @@ def draw_positions(folders: list[Path], each: int, seed: int) -> Positions:
     return Positions(boards, np.array(result, np.float64), np.array(move))
 
 
-def errors(evaluator: Evaluator, positions: Positions) -> np.ndarray:
-    """[2, positions]: the squared error of the value, −log p of the move."""
+def errors(evaluator: Evaluator, positions: Positions, each: int) -> np.ndarray:
+    """[2, games]: the squared error of the value, −log p of the move, means over the positions of a game."""
     found = []
     for start in range(0, len(positions.boards), _BATCH):
         rows = slice(start, start + _BATCH)
@@ -71,7 +71,7 @@ def errors(evaluator: Evaluator, positions: Positions) -> np.ndarray:
         logits = said.policy - said.policy.max(axis=1, keepdims=True)
         chosen = logits[np.arange(len(logits)), positions.move[rows]]
         found.append([(said.value - positions.result[rows]) ** 2, np.log(np.exp(logits).sum(axis=1)) - chosen])
-    return np.concatenate(found, axis=1)
+    return np.concatenate(found, axis=1).reshape(2, -1, each).mean(axis=2)
 
 
 def main() -> None:
@@ -90,7 +90,7 @@ def main() -> None:
     table.title = f"{len(positions.boards):,} positions"
     first = None
     for path in arguments.networks:
-        found = errors(Evaluator(load_network(path), arguments.device), positions)
+        found = errors(Evaluator(load_network(path), arguments.device), positions, arguments.each)
         first = found if first is None else first
         cells = []
         for mine, its in zip(found, first, strict=True):

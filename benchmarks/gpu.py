@@ -99,9 +99,12 @@ class Way:
         self._warm_up(moves=1)
         play = self.play
         evals, waited, positions, games, applying = play.evaluations, play.network_seconds, 0, 0, 0.0
+        steps = 0
         with watched_gpu() as busy:
             start = time.perf_counter()
-            while time.perf_counter() - start < seconds:
+            # Whole rounds of the groups: what others have done of their moves is counted as evaluations already.
+            while time.perf_counter() - start < seconds or steps % len(play.searches):
+                steps += 1
                 step = play.think()
                 thought = time.perf_counter()
                 games += len(play.apply(step).id)

@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from mini_alphago.model import build_network, count_flops, get_encoding
+from mini_alphago.model import build_network, count_flops, get_encoding, parse_size
 from mini_alphago.model.evaluator import pick_device
 from mini_alphago.model.grow import first_network
 from mini_alphago.training import Trainer, TrainingConfig
@@ -51,15 +51,16 @@ class Variant:
 def read_variant(text: str, config: TrainingConfig) -> Variant:
     """The run's recipe with changes, as `size=b6c64,optimizer=muon`. ValueError if there is no such setting."""
     size, changes = config.network.size, {}
-    kinds = {field.name: type(getattr(config.learning, field.name)) for field in fields(LearningSettings)}
+    kinds = {field.name: field.type for field in fields(LearningSettings)}
     for part in filter(None, text.split(",")):
         name, _, value = part.partition("=")
         if name == "size":
             size = value
         elif name in kinds:
-            changes[name] = kinds[name](value)
+            changes[name] = kinds[name](value) if kinds[name] in (int, float) else value
         else:
             raise ValueError(f"no setting {name!r}: they are size, {', '.join(kinds)}")
+    parse_size(size)
     return Variant(text.replace(",", ", ") or "as the run", size, replace(config.learning, **changes))
 
 
@@ -110,7 +111,7 @@ def ask(trainer: Trainer, maker: SampleMaker, games: Records, count: int) -> dic
         with torch.autocast(trainer.device.type, torch.bfloat16, enabled=trainer._bf16):
             out = network.outputs(planes)
         parts = losses(out, batch, trainer.settings)
-        found.append([float(parts[name]) for name in SHOWN])
+        found.append([float(parts.get(name, np.nan)) for name in SHOWN])
     return dict(zip(SHOWN, np.mean(found, axis=0), strict=True))
 
 
@@ -142,12 +143,16 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the networks are kept")
     arguments = parser.parse_args()
     console = Console(width=140)
-    config = RunFolder(str(arguments.run)).read_config()
     try:
+        config = RunFolder(str(arguments.run)).read_config()
         variants = [read_variant(text, config) for text in ("", *arguments.variants)]
+        for variant in variants if arguments.init else ():
+            make(variant, config, arguments.init, 0)
         games, held_out = read_run(arguments.run, arguments.first, config.board_size)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         parser.error(str(error))
+    if arguments.positions < max(variant.settings.batch_size for variant in variants):
+        parser.error(f"--positions is {arguments.positions}: it is a whole batch or more")
     if not games.samples or held_out.samples < arguments.positions // 4:
         parser.error(f"{arguments.run} has too few games from iteration {arguments.first} on")
     if arguments.keep:
@@ -168,8 +173,10 @@ def main() -> None:
     title = f"{games.samples:,} positions, learned from for {arguments.seconds:g} s at most; ± between seeds"
     table = Table("", "steps", "samples/s", "MFLOP", *(name.replace("_", " ") for name in SHOWN), title=title)
     for name, numbers in rows.items():
-        mean, spread = np.mean(numbers, axis=0), np.std(numbers, axis=0)
-        cells = [f"{m:.4f} ±{s:.4f}" for m, s in zip(mean[3:], spread[3:], strict=True)]
+        mean = np.mean(numbers, axis=0)
+        cells = [f"{loss:.4f}" for loss in mean[3:]]
+        if len(numbers) > 1:
+            cells = [f"{c} ±{s:.4f}" for c, s in zip(cells, np.std(numbers, axis=0, ddof=1)[3:], strict=True)]
         table.add_row(name, *(f"{number:,.0f}" for number in mean[:3]), *cells)
     console.print(table)
 

@@ -66,7 +66,7 @@ def average(
     ] = (),
     half: Annotated[bool, arg(help="Round weights to float16: half the size.")] = False,
 ) -> None:
-    """Write the mean of several networks that have a common origin, which may be better than each of them.
+    """Write the mean of several networks of one training: of networks near each other it is about as good as the best.
 
     Example: mini-alphago average runs/gpu --last 10 --to mean.safetensors
     """
@@ -81,6 +81,8 @@ def average(
         raise ValueError(f"--last is {last}: it is 1 or more")
     if not networks:
         raise ValueError("name the networks whose mean is wanted")
+    if not to.endswith(".safetensors"):
+        raise ValueError(f"--to is {to}: what is written is a checkpoint, so let its name end in .safetensors")
     paths = [file for path in networks for file in (run_networks(path)[-last:] if Path(path).is_dir() else [path])]
     loaded = [load_checkpoint(path) for path in paths]
     mean = average_networks([network for network, _ in loaded], shares or None)

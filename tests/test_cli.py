@@ -163,8 +163,10 @@ def test_average_writes_the_mean_of_the_newest_networks(tmp_path: Path) -> None:
     mean = load_network(tmp_path / "mean.safetensors").state_dict()["value_head.fc2.weight"]
     assert (mean - (first + last) / 2).abs().max() < 1e-3
     assert "--last is 0" in run(*arguments, "--last", "0").stderr
-    assert "not b1c8, b10c96" in run("average", str(tmp_path / "run"), "shipped", *arguments[2:]).stderr
+    other = run("average", str(tmp_path / "run"), "shipped", *arguments[2:], "--shares", "2", "1")
+    assert "blocks is 1 and 10" in other.stderr
     assert "name the networks" in run("average", "--to", "x.safetensors").stderr
+    assert "let its name end in .safetensors" in run(*arguments[:2], "--to", "mean.pt").stderr
 
 
 def test_analyze_shows_the_best_moves(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 
 from ..files import write_atomically
 from ..game import Board, format_sgf
+from ..mcts import playing_settings
 from ..model import Evaluator, load_network
 from ..model.checkpoint import newest_network
-from .maker import PlayerMaker, fingerprint, read_player
+from .maker import SETTINGS, PlayerMaker, fingerprint, read_player
 from .match import SIDES, GameResult, play_games
 from .openings import random_openings
 from .rating import elo_interval, elo_ratings, likelihood_of_superiority, wilson_interval
@@ -94,6 +95,7 @@ class Tournament:
             "players": players, "only_first": only_first,
             "networks": {text: fingerprint(path) for text, path in networks.items() if path},
             "settings": {k: v for k, v in asdict(settings).items() if k in _SAME},
+            "search": {name: getattr(playing_settings(2), name) for name in SETTINGS},
         }  # fmt: skip
         self._read()
 
@@ -122,6 +124,8 @@ class Tournament:
         for name, value in {"judge": "", **kept["settings"]}.items():
             if value != self._about["settings"][name]:
                 return f"{name} was {value}"
+        if kept.get("search") != self._about["search"]:
+            return "networks searched otherwise then, in another version of this program"
         changed = [name for name, value in kept["networks"].items() if value != self._about["networks"][name]]
         return f"{changed[0]} was another network then" if changed else ""
 

@@ -1,5 +1,6 @@
 """The mean of several networks of one training: what is chance in the weights of each cancels out."""
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -13,15 +14,16 @@ from .norms import restore_sizes
 def average_networks(networks: Sequence[Network], shares: Sequence[float] | None = None) -> Network:
     """A network whose weights are the mean of those of `networks`, in eval mode; these are left as they are.
 
-    There is at least one, and they have a common origin, or the mean means nothing; their weights are brought to one
-    size first (see `restore_sizes`). shares: how much each counts, positive, of whatever sum. ValueError if they are
-    not of one shape.
+    There is at least one, and they have a common origin and are not far from each other, or the mean means nothing;
+    weights are brought to one size first (see `restore_sizes`). The statistics of batch norms are means too, not those
+    of the mean network. shares: how much each counts, positive, of whatever sum. ValueError if they are not of one
+    shape.
     """
-    if any(network.config != networks[0].config for network in networks):
-        sizes = ", ".join(network.config.size for network in networks)
-        raise ValueError(f"only networks of one shape have a mean, not {sizes}")
+    for network in networks:
+        if network.config != networks[0].config:
+            raise ValueError(f"only networks of one shape have a mean, {_difference(networks[0], network)}")
     shares = [1.0] * len(networks) if shares is None else list(shares)
-    if len(shares) != len(networks) or min(shares) <= 0:
+    if len(shares) != len(networks) or not all(0 < share < math.inf for share in shares):
         raise ValueError(f"{len(networks)} networks need as many positive shares, not {shares}")
     mean = build_network(networks[0].config).eval()
     sums = {name: torch.zeros_like(tensor, dtype=torch.float64) for name, tensor in mean.state_dict().items()}
@@ -33,3 +35,9 @@ def average_networks(networks: Sequence[Network], shares: Sequence[float] | None
             sums[name] += share / sum(shares) * tensor.double()
     mean.load_state_dict(sums)
     return mean
+
+
+def _difference(one: Network, other: Network) -> str:
+    """How two networks differ in shape, in words."""
+    first, second = one.config.to_dict(), other.config.to_dict()
+    return "; ".join(f"{name} is {first[name]} and {second[name]}" for name in first if first[name] != second[name])

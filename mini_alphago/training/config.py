@@ -202,7 +202,8 @@ class LearningSettings:
     uses: float = 4.0
     """How many times each position is used, on average."""
     optimizer: Literal["adamw", "muon", "sgd"] = "adamw"
-    """AdamW; Muon, which is AdamW with orthogonal steps for the convolutions of the tower; or SGD with momentum 0.9."""
+    """AdamW; Muon, orthogonal steps for the tower, and AdamW for all else; or SGD with momentum 0.9. Each wants a
+    learning rate of its own: 2e-3 for AdamW (weight decay 1e-4), 6e-3 for Muon (0.02)."""
     learning_rate: float = 2e-3
     """After the warm-up; flat for half of the run, then falling in a straight line."""
     final_rate: float = 0.1

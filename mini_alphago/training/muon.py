@@ -1,4 +1,4 @@
-"""Muon: the matrices inside a network take steps that turn all directions alike; everything else learns with AdamW.
+"""Muon: the matrices of a network's tower take steps that turn all directions alike; all else learns with AdamW.
 
 The gradient of a convolution, as a matrix of outputs × (inputs · 9), has a few large singular values, and what is rare
 in the data moves the rest only. Muon (Jordan et al., 2024) takes the mean gradient's nearest orthogonal matrix for its
@@ -32,7 +32,11 @@ def orthogonalized(matrices: Tensor) -> Tensor:
 
 
 class Muon(torch.optim.AdamW):
-    """AdamW, but the parameters of groups with `turned=True`, matrices or convolutions, learn as described above."""
+    """AdamW, but the parameters of groups with `turned=True`, matrices or convolutions, learn as described above.
+
+    Such a group may say `bf16=True`: its matrices are multiplied in bfloat16, which is enough, and fast where there are
+    units for it.
+    """
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
@@ -53,14 +57,14 @@ def _turn(weights: Sequence[Tensor], state: dict[Tensor, Any], group: dict[str, 
     alike: dict[torch.Size, list[tuple[Tensor, Tensor]]] = defaultdict(list)
     for weight in weights:
         assert weight.grad is not None
-        if weight not in state:  # "step" is what AdamW wants to find when a state is loaded
+        if weight not in state:  # "step" is never counted: AdamW wants to find one when a state is loaded
             state[weight] = {"step": torch.zeros((), device=weight.device), "mean": torch.zeros_like(weight)}
         mean = state[weight]["mean"].lerp_(weight.grad, 1 - MOMENTUM)
         ahead = weight.grad.lerp(mean, MOMENTUM).flatten(1)  # as Nesterov: about where the mean will be
         alike[ahead.shape].append((weight, ahead))
     for (rows, columns), pairs in alike.items():
         stacked = torch.stack([ahead for _, ahead in pairs])
-        if stacked.is_cuda:
+        if group.get("bf16"):
             stacked = stacked.bfloat16()
         steps = orthogonalized(stacked if rows <= columns else stacked.mT)
         steps = (steps if rows <= columns else steps.mT).float() * (rate * _LENGTH * max(rows, columns) ** 0.5)

@@ -120,6 +120,7 @@ class Trainer:
             network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         self.steps = 0
         self.extra_heads = _extra_heads(network, self.settings).to(self.device)
+        self._bf16 = self._wants_bf16()
         self.optimizer = self._make_optimizer()
         self.average: Network = copy.deepcopy(network).eval().requires_grad_(False) if self.settings.ema else network
         states = zip(self.average.state_dict().values(), network.state_dict().values(), strict=True)
@@ -128,7 +129,6 @@ class Trainer:
         if network.config.encoding != "custom":
             scale = get_encoding(network.config.encoding).scale
             self._scale = torch.from_numpy(scale).view(1, -1, 1, 1).to(self.device)
-        self._bf16 = self._wants_bf16()
         capturable = self.device.type == "cuda" and self.settings.optimizer != "sgd"
         self._graphed = GraphedStep(self._compute, self.device) if capturable else None
 
@@ -155,7 +155,8 @@ class Trainer:
             kind, tower = Muon, {id(p) for p in _tower(self.network)}
             turned = [p for p in decayed if id(p) in tower]
             groups[0]["params"] = [p for p in decayed if id(p) not in tower]
-            groups.append({"params": turned, "weight_decay": self.settings.weight_decay, "turned": True})
+            decay, bf16 = self.settings.weight_decay, self._bf16 and self.device.type == "cuda"
+            groups.append({"params": turned, "weight_decay": decay, "turned": True, "bf16": bf16})
         if self.device.type != "cuda":
             return kind(groups, lr=self.learning_rate)
         rate = torch.tensor(self.learning_rate, device=self.device)  # a captured step reads it there

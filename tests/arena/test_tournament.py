@@ -182,6 +182,11 @@ def test_another_match_is_not_gone_on_with(network: str, tmp_path: Path) -> None
     save_checkpoint(network, KataGoNetwork(1, 8))
     with pytest.raises(ValueError, match="was another network then"):
         Tournament([*players, f"policy:{network}"], SMALL, tmp_path / "match")
+    about = json.loads((tmp_path / "match" / "match.json").read_text())
+    about["search"]["fpu_reduction"] = 0.2
+    (tmp_path / "match" / "match.json").write_text(json.dumps(about))
+    with pytest.raises(ValueError, match="searched otherwise then"):
+        Tournament([*players, f"policy:{network}"], SMALL, tmp_path / "match")
 
 
 def test_a_judge_of_the_openings_belongs_to_the_match(network: str, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from mini_alphago.model import KataGoNetwork
+from mini_alphago.model import KataGoNetwork, NetworkConfig, build_network, katago_config, tutorial_config
 from mini_alphago.training.config import LearningSettings
 from mini_alphago.training.muon import Muon, orthogonalized
 from mini_alphago.training.trainer import Trainer
@@ -54,6 +54,19 @@ def test_what_is_no_matrix_of_the_tower_learns_as_with_adamw() -> None:
     same = {name for name in adamw if torch.equal(adamw[name], muon[name])}
     turned = {name for name in adamw if name.startswith("blocks.") and adamw[name].ndim > 1}
     assert same == set(adamw) - turned
+
+
+@pytest.mark.parametrize(
+    "config", [tutorial_config(1, 8, board_size=5), katago_config(2, 16), katago_config(2, 16, encoding="katago-v7")]
+)
+def test_the_towers_of_all_networks_are_turned(config: NetworkConfig) -> None:
+    network = build_network(config)
+    optimizer = Trainer(network, 1e-3, LearningSettings(optimizer="muon")).optimizer
+    (group,) = [group for group in optimizer.param_groups if group.get("turned")]
+    turned = {id(weight) for weight in group["params"]}
+    convolutions = [m for m in network.modules() if isinstance(m, nn.Conv2d) and m.kernel_size == (3, 3)]
+    assert {id(m.weight) for m in convolutions if m.in_channels == m.out_channels} <= turned
+    assert id(convolutions[0].weight) not in turned, "what reads the planes is not of the tower"
 
 
 def test_a_gradient_that_is_missing_moves_nothing() -> None:
