@@ -46,7 +46,8 @@ def test_the_folder_follows_all_that_may_be_compiled(tmp_path: Path) -> None:
 
 def test_says_that_it_compiles_but_only_when_it_does(tmp_path: Path) -> None:
     environment = {**os.environ, "MINI_ALPHAGO_CACHE": str(tmp_path)}
-    command = [sys.executable, "-c", PLAY]
+    at_once = "from mini_alphago import kernel; kernel._PATIENCE = 0.0; "  # on a fast machine it is soon over
+    command = [sys.executable, "-c", at_once + PLAY]
     first, second = (subprocess.run(command, env=environment, capture_output=True, text=True) for _ in range(2))
     assert "mini-alphago: compiling, once for this machine" in first.stderr
     assert second.stderr == ""

@@ -87,7 +87,7 @@ class Options(NamedTuple):
 
     c_puct: float
     c_base: float  # c_puct grows by log((visits + c_base + 1) / c_base); 0: it does not
-    fpu_reduction: float  # an unvisited edge counts as its node less this × √(prior visited); negative: as 0
+    fpu_reduction: float  # an unvisited edge counts as its node less this × the prior visited; negative: as 0
     forced_playouts: float  # k of √(k · prior · visits) at the root; 0: none are forced
     several: int  # 1: several leaves of a game are out at once
     virtual_loss: float  # what a leaf out for evaluation is expected to bring less than the mean of its edge

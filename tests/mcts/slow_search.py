@@ -107,7 +107,7 @@ class SlowSearch:
         unvisited = 0.0
         if self.fpu_reduction is not None:
             seen = sum(edge.prior for edge in node.edges.values() if edge.visits)
-            unvisited = node.utility - self.fpu_reduction * math.sqrt(seen)
+            unvisited = node.utility - self.fpu_reduction * seen
 
         def puct(move):
             edge = node.edges[move]
