@@ -42,6 +42,7 @@ _T = (np.inf, np.inf, 4.30, 2.78, 2.45, 2.31, 2.23)  # by seeds: of 2 (seeds −
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting, value
     BASE: {},
     "PUCT": {"self_play": {"method": "puct", "fpu_reduction": 0.2}},
+    "fast searches where it is decided": {"self_play": {"fast_simulations": 4, "decided_above": 0.9}},
     "PUCT with playout caps": {"self_play": {"method": "puct", "fpu_reduction": 0.2, **CAPS}},
     "no score, no ownership": {"learning": {"score_weight": 0.0, "ownership_weight": 0.0}},
     "half the value weight": {"learning": {"value_weight": 0.75}},

@@ -78,6 +78,9 @@ class SelfPlaySettings:
     """Playout cap randomisation: moves that are not searched in full get this many; 0: all are searched in full."""
     full_share: float = 0.25
     """Share of the moves searched in full, where there are fast ones."""
+    decided_above: float | None = None
+    """Fast searches only while a game is decided: the last five values, from -1 to 1, surer than this for one player.
+    None: in all of it."""
     considered: int = 16
     """Gumbel: how many moves enter the race. Where fewer are possible, simulations are fewer in proportion."""
     c_scale: float = 1.0
@@ -120,8 +123,8 @@ class SelfPlaySettings:
         _check_choice("method", self.method, ("gumbel", "puct"))
         _check_ranges(self, {
             "games": (1, 65536), "groups": (1, 8), "simulations": (1, 10_000), "late_simulations": (0, 10_000),
-            "fast_simulations": (0, 10_000), "full_share": (0.01, 1.0), "leaves": (1, 1024),
-            "temperature": (0.0, 100.0), "random_openings": (0.0, 1.0), "komi_spread": (0.0, 50.0),
+            "fast_simulations": (0, 10_000), "full_share": (0.01, 1.0), "decided_above": (0.0, 1.0),
+            "leaves": (1, 1024), "temperature": (0.0, 100.0), "random_openings": (0.0, 1.0), "komi_spread": (0.0, 50.0),
             "move_limit": (2, 10_000), "resign_below": (-1.0, 0.0), "resign_played_out": (0.0, 1.0),
         })  # fmt: skip
         _check_flag("end_when_settled", self.end_when_settled)
@@ -136,6 +139,8 @@ class SelfPlaySettings:
             raise ValueError(f"sampled_moves is {moves!r}: the smaller number comes first")
         if self.games % self.groups:
             raise ValueError(f"groups is {self.groups}: {self.games} games cannot be shared evenly among them")
+        if self.decided_above is not None and not self.fast_simulations:
+            raise ValueError(f"decided_above is {self.decided_above}: it needs fast_simulations, of which there are 0")
         if self.method == "puct" and self.leaves != 1:
             raise ValueError(f"leaves is {self.leaves}: with PUCT, games that are learned from take one at a time")
         check_komi(self.komi)

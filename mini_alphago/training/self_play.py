@@ -24,6 +24,7 @@ _STEP = 2  # what a random stream is for
 UNSIGNED = ("games.policy",)  # the arrays of a saved state that are unsigned
 _IDLE = -1
 _RESIGN_AFTER = 3  # moves in a row
+_DECIDED_AFTER = 5  # moves of both players
 
 
 class Step(NamedTuple):
@@ -161,12 +162,24 @@ class SelfPlay:
             return
         part, (rng, _) = self._part(group), self._rng(step)
         if settings.fast_simulations:
-            self._full_now[part] = rng.random(part.stop - part.start) < settings.full_share
+            self._full_now[part] = (rng.random(part.stop - part.start) < settings.full_share) | ~self._decided(part)
         full = self._full_now[part]
         targets = np.where(full, self.simulations, settings.fast_simulations)
         targets[self._id[part] == _IDLE] = 0
         self.searches[group].rng = rng
         self._turns.begin(group, targets, full)
+
+    def _decided(self, part: slice) -> np.ndarray:
+        """[slots of that part] bool: where fast searches will do."""
+        threshold = self.settings.decided_above
+        if threshold is None:
+            return np.ones(part.stop - part.start, bool)
+        count = self.roots.info["move_count"][part]
+        back = np.arange(1, _DECIDED_AFTER + 1)
+        last = self._value[np.arange(part.start, part.stop)[:, None], np.maximum(count[:, None] - back, 0)]
+        last = last * np.where(back % 2, -1, 1)  # for the player to move now; 0 where a move was random
+        sure: np.ndarray = (last.min(axis=1) > threshold) | (last.max(axis=1) < -threshold)
+        return sure & (count >= _DECIDED_AFTER)
 
     def apply(self, step: Step) -> Records:
         """Make these moves in the group whose turn it is.

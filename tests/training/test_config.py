@@ -109,6 +109,8 @@ _MEASURE = st.builds(
 @st.composite
 def _configs(draw):
     network, play = draw(_NETWORKS), draw(_SELF_PLAY)
+    if play.fast_simulations:
+        play = replace(play, decided_above=draw(_or_none(_share())))
     return TrainingConfig(
         board_size=draw(st.integers(5, 19)),
         iterations=draw(_or_none(st.integers(1, 10**7))),
@@ -171,6 +173,7 @@ def test_unknown_and_unreadable(text, said):
         ("self_play", "late_simulations", ["-1", "10001", "'64'"]),
         ("self_play", "fast_simulations", ["-1", "10001", "false"]),
         ("self_play", "full_share", ["0", "1.01", "nan", "true", "'a quarter'"]),
+        ("self_play", "decided_above", ["-0.1", "1.1", "true", "'0.9'"]),
         ("self_play", "leaves", ["0", "1025", "true", "'4'", "4.0"]),
         ("self_play", "c_scale", ["-1", "true", "'1'", "nan"]),
         ("self_play", "considered", ["0", "363", "true", "'16'", "1.5"]),
@@ -231,6 +234,8 @@ def test_settings_are_checked_in_python_as_well():
     for wrong in ({"sampled_moves": (1, 2, 3)}, {"sampled_moves": 5}, {"games": True}, {"simulations": "32"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             SelfPlaySettings(**wrong)
+    with pytest.raises(ValueError, match=r"^decided_above is 0\.9: it needs fast_simulations"):
+        SelfPlaySettings(decided_above=0.9)
     with pytest.raises(ValueError, match="unknown preset 'huge': known are tutorial"):
         get_preset("huge")
 

@@ -206,6 +206,42 @@ def test_some_searches_are_full_and_others_fast(share):
     assert SelfPlay(Uniform(), SIZE, FEW).think().full.all()
 
 
+class Swings:
+    """Thinks that Black wins until so many moves are made, then that nobody knows, then that White wins."""
+
+    def evaluate(self, states):
+        count, points = states.color.shape
+        black = np.array([0.95, 0.0, -0.95])[np.minimum(states.info["move_count"] // 8, 2)]
+        policy = np.zeros((count, points), np.float32)
+        policy[:, -1] = -30
+        value = np.where(states.info["to_move"] == BLACK, black, -black).astype(np.float32)
+        return Evaluation(policy, value, None, None)
+
+
+def test_searches_are_fast_only_while_a_game_is_decided():
+    settings = replace(
+        FEW, games=8, simulations=1, fast_simulations=1, full_share=0.01, decided_above=0.9, sampled_moves=(0, 0),
+        random_openings=0.5, end_when_settled=False,
+    )  # fmt: skip
+    play = SelfPlay(Swings(), SIZE, settings, seed=3)
+    open_positions, decided_ones, full = 0, 0, 0
+    for _ in range(40):
+        at = play.roots.info["move_count"].copy()
+        step = play.think()
+        for slot in range(8):
+            values, sign = play._value[slot, : at[slot]], 1 - 2 * (np.arange(at[slot]) % 2)
+            last = (values * sign)[-5:]  # for Black
+            if len(last) == 5 and (min(last) > 0.9 or max(last) < -0.9):
+                decided_ones += 1
+                full += bool(step.full[slot])
+            else:
+                open_positions += 1
+                assert step.full[slot], (at[slot], last)
+        play.apply(step)
+    assert min(open_positions, decided_ones) > 50
+    assert full < 0.1 * decided_ones
+
+
 def test_searches_are_longer_in_the_second_half():
     settings = replace(FEW, simulations=4, late_simulations=12)
     assert [settings.simulations_at(progress) for progress in (0.0, 0.49, 0.5, 1.0)] == [4, 4, 12, 12]

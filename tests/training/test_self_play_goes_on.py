@@ -23,6 +23,9 @@ SITUATIONS = {
     "gumbel, fast, resigning": replace(
         FEW, fast_simulations=2, full_share=0.4, resign_below=-0.2, resign_played_out=0.5, komi_spread=3.0
     ),
+    "gumbel, fast where it is decided": replace(
+        FEW, groups=2, fast_simulations=2, full_share=0.4, decided_above=0.1, random_openings=0.5
+    ),
     "puct": replace(FEW, method="puct", random_openings=0.5, forced_playouts=2.0),
     "puct, fast, resigning": replace(
         FEW, method="puct", fast_simulations=2, resign_below=-0.2, resign_played_out=0.5, temperature=0.7
