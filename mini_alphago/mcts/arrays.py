@@ -68,6 +68,7 @@ class Leaves(NamedTuple):
     length: np.ndarray  # [slots] int32
     status: np.ndarray  # [slots] int32: NEW, TERMINAL, COLLISION or IDLE
     reasons: np.ndarray  # [slots, A] uint8: legality of each move there
+    by_passing: np.ndarray  # [slots] float64: points of the player to move if a pass ends the game there; else NaN
     planes: np.ndarray  # [rows, planes, width²] int8: what the network sees
     asked_size: np.ndarray  # [rows] int32: of the board there
     owner: np.ndarray  # [slots, A] int8: scratch of scoring
@@ -87,7 +88,7 @@ class Options(NamedTuple):
 
     c_puct: float
     c_base: float  # c_puct grows by log((visits + c_base + 1) / c_base); 0: it does not
-    fpu_reduction: float  # an unvisited edge counts as its node less this × the prior visited; negative: as 0
+    fpu_reduction: float  # an unvisited edge counts as its node less this × √(prior visited); negative: as 0
     forced_playouts: float  # k of √(k · prior · visits) at the root; 0: none are forced
     several: int  # 1: several leaves of a game are out at once
     virtual_loss: float  # what a leaf out for evaluation is expected to bring less than the mean of its edge
@@ -135,6 +136,7 @@ def new_leaves(slots: int, size: int, max_moves: int, planes: int) -> Leaves:
         length=np.zeros(slots, np.int32),
         status=np.full(slots, IDLE, np.int32),
         reasons=np.zeros((slots, points), np.uint8),
+        by_passing=np.full(slots, np.nan),
         planes=np.zeros((slots, planes, size * size), np.int8),
         asked_size=np.full(slots, size, np.int32),
         owner=np.zeros((slots, points), np.int8),

@@ -30,7 +30,7 @@ def puct_edge(trees: Trees, g: int, node: int, options: Options, looked_at: int)
         for i in range(looked_at):
             if edges[i].visits > 0:
                 mass += prior[i]
-        unvisited = parent.utility - options.fpu_reduction * mass
+        unvisited = parent.utility - options.fpu_reduction * np.sqrt(mass)
     best, best_score = 0, -np.inf
     for i in range(looked_at):
         n = edges[i].visits

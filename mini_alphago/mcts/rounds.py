@@ -13,7 +13,7 @@ from ..kernel import index, inlined_kernel, kernel, parallel_kernel, prange
 from ..model.features import APART, NONE, encode_game
 from .arrays import COLLISION, IDLE, NEW, Answers, Leaves, Options, Trees
 from .gumbel import leaves_at_once, wanted_visits
-from .tree import descend, make_room, receive, settle
+from .tree import counted, descend, make_room, receive, settle
 
 _TAKEN_AT_ONCE = 8  # games that a thread takes: some 30 µs of work
 _SETTLED_AT_ONCE = 256  # descents into finished games before the caller may look at its clock
@@ -93,6 +93,7 @@ def _select_game(
         descend(trees, g, roots, ends, place, leaves, slot, options, schedule, work[g])
         status = leaves.status[slot]
         if status == NEW:
+            leaves.by_passing[slot] = counted(ends, place, leaves, slot) if ends.info[place].passes == 1 else np.nan
             if kind != APART:
                 legality_map(ends, place, ends.info[place].to_move, leaves.reasons[slot])
             row = first + slot - g * each

@@ -36,7 +36,7 @@ class SearchSettings:
     """If positive, c_puct grows by log((visits + c_base + 1) / c_base), as in AlphaZero (19652 there)."""
     fpu_reduction: float | None = None
     """None: a move not yet visited counts as 0, as in the tutorial. A number: as its node's value, less this times the
-    prior visited so far: little as long as priors are flat, and nobody knows which moves are good."""
+    root of the prior visited so far."""
     forced_playouts: float = 0.0
     """k: each visited move at the root gets at least √(k · prior · visits); 2 in KataGo. For self-play with noise."""
     virtual_loss: float = 0.0
@@ -103,4 +103,4 @@ class SearchSettings:
 
 def playing_settings(nodes: int, leaves: int = 8) -> SearchSettings:
     """How to search for the best move in a real game, or to analyse it; the tutorial's defaults are for learning."""
-    return SearchSettings(c_puct=1.0, fpu_reduction=0.5, score_weight=0.1, leaves=leaves, virtual_loss=0.1, nodes=nodes)
+    return SearchSettings(c_puct=1.0, fpu_reduction=0.3, score_weight=0.1, leaves=leaves, virtual_loss=0.1, nodes=nodes)

@@ -122,10 +122,13 @@ def _new_node(trees: Trees, g: int, slot: int, leaves: Leaves, edge_count: int) 
 
 
 @kernel
-def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: int, options: Options) -> int:
+def expand(
+    trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: int, for_pass: float, options: Options
+) -> int:
     """Make a node of the leaf in `slot`: an edge for each legal move, priors the softmax of scaled `logits` over those.
 
-    `logits` [width² + 1] is laid out for a tensor that may be wider than the board. Returns the node, or NO_NODE.
+    `logits` [width² + 1] is laid out for a tensor that may be wider than the board. for_pass: share of the prior that
+    the pass gets beside. Returns the node, or NO_NODE.
     """
     area = leaves.size[slot] * leaves.size[slot]
     count = 0
@@ -142,6 +145,10 @@ def expand(trees: Trees, g: int, leaves: Leaves, slot: int, logits: Any, width: 
         for i in range(count):
             prior[i] *= options.prior_scale
     softmax(prior)
+    if for_pass > 0:
+        for i in range(count):
+            prior[i] *= 1 - for_pass
+        prior[count - 1] += for_pass
     bring_forward(trees, g, node)
     if node == 0:
         trees.racers[g] = 0
@@ -192,15 +199,20 @@ def _take_back(trees: Trees, g: int, leaves: Leaves, slot: int) -> None:
 
 
 @kernel
+def counted(ends: Games, place: int, leaves: Leaves, slot: int) -> float:
+    """The points of the player to move in game `place` if the game is over."""
+    points = score(ends, place, ends.color[place], leaves.owner[slot], leaves.stack[slot])
+    return points if ends.info[place].to_move == BLACK else -points
+
+
+@kernel
 def settle(trees: Trees, g: int, ends: Games, place: int, leaves: Leaves, slot: int, options: Options) -> None:
     """Finish a descent that needs no network: score the end of the game exactly, or take a collision back."""
     if leaves.status[slot] == COLLISION:
         _take_back(trees, g, leaves, slot)
         return
-    points = score(ends, place, ends.color[place], leaves.owner[slot], leaves.stack[slot])
-    if ends.info[place].to_move != BLACK:
-        points = -points
-    value = 1.0 if points > 0 else -1.0 if points < 0 else 0.0
+    points = counted(ends, place, leaves, slot)
+    value = np.sign(points)
     last = leaves.path[slot, leaves.length[slot] - 1] if leaves.length[slot] > 0 else NO_NODE
     if last == NO_NODE or trees.edges[g, last].child == NO_NODE:
         node = _new_node(trees, g, slot, leaves, 0)
@@ -235,8 +247,17 @@ def receive(
     width: int,
     options: Options,
 ) -> None:
-    """Take the network's answer for the leaf in `slot`: expand it and back its value up."""
-    node = expand(trees, g, leaves, slot, logits, width, options)
+    """Take the network's answer for the leaf in `slot`: expand it and back its value up.
+
+    Who may end the game by passing has at least what that brings him, whatever the network thinks: if that is more than
+    the network thought, half of the prior goes to the pass, and it will be looked at.
+    """
+    by_passing, for_pass = leaves.by_passing[slot], 0.0
+    if not np.isnan(by_passing):
+        size, ended = leaves.size[slot], np.sign(by_passing)
+        if utility_of(ended, by_passing, size, options) > utility_of(value, points, size, options):
+            value, points, for_pass = ended, by_passing, 0.5
+    node = expand(trees, g, leaves, slot, logits, width, for_pass, options)
     if node != NO_NODE:
         _write_evaluation(trees, g, node, value, points, leaves.size[slot], options)
     if leaves.length[slot] > 0:

@@ -91,7 +91,7 @@ class SelfPlaySettings:
     c_puct: float = 1.5
     """PUCT: how much it explores."""
     fpu_reduction: float | None = None
-    """PUCT: a move not yet visited counts as its node's value, less this times the prior visited; None: as 0."""
+    """PUCT: a move not yet visited counts as its node's value less this; None: as 0, as in the tutorial."""
     forced_playouts: float = 0.0
     """PUCT: forced playouts at the root, pruned from the target again; 2 in KataGo, 0: none."""
     noise_alpha: float = 0.3

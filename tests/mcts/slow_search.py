@@ -86,12 +86,19 @@ class SlowSearch:
             value = float(np.sign(points))
             return Node(game, value, points, self.utility(value, points, size))
         value, priors, points = self.evaluate(text_of(game))
+        ended, for_pass = copy_of(game), 0.0
+        ended.play(PASS)
+        if ended.is_over():  # who may end the game by passing has at least what that brings
+            by_passing = ended.score() if game.player == BLACK else -ended.score()
+            result = float(np.sign(by_passing))
+            if self.utility(result, by_passing, size) > self.utility(value, points, size):
+                value, points, for_pass = result, by_passing, 0.5
         node = Node(game, value, points, self.utility(value, points, size))
         legal = game.legal_moves() - {PASS}
         moves = [*sorted(x * size + y for x, y in legal), size * size]
         weights = [1.0 if priors is None else max(priors.get(move, 0.0), 1e-9) for move in moves]
         for move, weight in zip(moves, weights, strict=True):
-            node.edges[move] = Edge(weight / sum(weights))
+            node.edges[move] = Edge((1 - for_pass) * weight / sum(weights) + for_pass * (move == size * size))
         return node
 
     def utility(self, value, points, size):
@@ -107,7 +114,7 @@ class SlowSearch:
         unvisited = 0.0
         if self.fpu_reduction is not None:
             seen = sum(edge.prior for edge in node.edges.values() if edge.visits)
-            unvisited = node.utility - self.fpu_reduction * seen
+            unvisited = node.utility - self.fpu_reduction * math.sqrt(seen)
 
         def puct(move):
             edge = node.edges[move]

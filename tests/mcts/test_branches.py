@@ -26,15 +26,15 @@ def test_six_simulations_by_hand():
     def shown(found):
         return [(b.move, b.player, b.visits, round(b.prior, 3), round(b.value, 4), shown(b.children)) for b in found]
 
-    taking = ((0, 1), WHITE, 2, 0.75, 0.25, [((0, 0), BLACK, 1, 0.333, 0.0, [])])
+    replies = [((0, 0), BLACK, 1, 0.333, 0.0, []), ((1, 0), BLACK, 1, 0.333, 0.0, [])]
     assert shown(branches(search)) == [
-        ((1, 0), BLACK, 3, 0.3, round(-0.25 / 3, 4), [taking]),
-        ((-1, -1), BLACK, 2, 0.2, -0.5, [((-1, -1), WHITE, 1, 0.6, 1.0, [])]),
+        ((1, 0), BLACK, 4, 0.3, -0.0625, [((0, 1), WHITE, 3, 0.75, 0.1667, replies)]),
         ((0, 1), BLACK, 1, 0.5, -0.5, []),
+        ((-1, -1), BLACK, 1, 0.2, -1.0, []),
     ]
     assert shown(branches(search, depth=1, width=2)) == [
-        ((1, 0), BLACK, 3, 0.3, round(-0.25 / 3, 4), []),
-        ((-1, -1), BLACK, 2, 0.2, -0.5, []),
+        ((1, 0), BLACK, 4, 0.3, -0.0625, []),
+        ((0, 1), BLACK, 1, 0.5, -0.5, []),
     ]
 
 

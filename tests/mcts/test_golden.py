@@ -48,26 +48,28 @@ def test_six_simulations_by_hand():
     # N = 1, root of 1:  1: -0.5 + 0.5 / 2       2: 0.3                          pass: 0.2             → 2, worth 0.25
     # N = 2, 1.414:      1: -0.5 + 0.354 < 0     2: 0.25 + 0.212 = 0.462         pass: 0.283           → 2
     #     White, N = 1:  1: 0.75, pass: 0.25 → 1, worth 0.5 to White, -0.5 to Black: 2 is at (0.25 - 0.5) / 2 = -0.125
-    # N = 3, 1.732:      1: -0.5 + 0.433 < 0     2: -0.125 + 0.173 = 0.048       pass: 0.346           → pass, worth 0
-    # N = 4, 2:          1: -0.5 + 0.5 = 0       2: -0.125 + 0.2 = 0.075         pass: 0 + 0.2 = 0.2   → pass
-    #     White, N = 1:  1: 0.3, 2: 0.1, pass: 0.6 → pass, the end: one stone each, White wins by the komi of 0.5
-    #     worth 1 to White, -1 to Black: the pass is at (0 - 1) / 2 = -0.5
-    # N = 5, 2.236:      1: -0.5 + 0.559 = 0.059 2: -0.125 + 0.224 = 0.099       pass: -0.5 + 0.149    → 2
+    # N = 3, 1.732:      1: -0.5 + 0.433 < 0     2: -0.125 + 0.173 = 0.048       pass: 0.346           → pass
+    #     White may pass too, which is the end: one stone each, White wins by the komi of 0.5: the pass is worth -1
+    # N = 4, 2:          1: -0.5 + 0.5 = 0       2: -0.125 + 0.2 = 0.075         pass: -1 + 0.2        → 2
     #     White, N = 2:  1: 0.5 + 0.75 · 1.414 / 2, pass: 0.354 → 1
     #     Black, N = 1:  all alike → the first, 0: worth 0, so White's 1 is at 0.25, Black's 2 at -0.25 / 3
+    # N = 5, 2.236:      1: -0.5 + 0.559 = 0.059 2: -0.083 + 0.168 = 0.084       pass: -1 + 0.224      → 2
+    #     White, N = 3:  1: 0.25 + 0.75 · 1.732 / 3 = 0.683, pass: 0.433 → 1
+    #     Black, N = 2:  0: 0.333 · 1.414 / 2, 2 and pass: 0.471 → 2: worth 0, so White's 1 is at 1 / 6, Black's 2 at
+    #     (0.25 - 0.5 + 0 + 0) / 4
     search.run(6)
     root = edges_of(search)
-    assert {move: edge[0] for move, edge in root.items()} == {1: 1, 2: 3, 4: 2}
-    assert {move: edge[1] for move, edge in root.items()} == pytest.approx({1: -0.5, 2: -0.25 / 3, 4: -0.5})
+    assert {move: edge[0] for move, edge in root.items()} == {1: 1, 2: 4, 4: 1}
+    assert {move: edge[1] for move, edge in root.items()} == pytest.approx({1: -0.5, 2: -0.0625, 4: -1.0})
     assert search.root_visits() == 6
     after_2 = edges_of(search, root[2][2])
-    assert {move: edge[:2] for move, edge in after_2.items()} == {1: (2, 0.25), 4: (0, 0.0)}
+    assert {move: edge[:2] for move, edge in after_2.items()} == {1: (3, pytest.approx(1 / 6)), 4: (0, 0.0)}
     after_capture = edges_of(search, after_2[1][2])
-    assert {move: edge[:2] for move, edge in after_capture.items()} == {0: (1, 0.0), 2: (0, 0.0), 4: (0, 0.0)}
+    assert {move: edge[:2] for move, edge in after_capture.items()} == {0: (1, 0.0), 2: (1, 0.0), 4: (0, 0.0)}
     after_pass = edges_of(search, root[4][2])
-    assert {move: edge[:2] for move, edge in after_pass.items()} == {1: (0, 0.0), 2: (0, 0.0), 4: (1, 1.0)}
-    end = search.trees.nodes[0, after_pass[4][2]]
-    assert (end["terminal"], end["edge_count"], end["value"], end["score"]) == (1, 0, -1.0, -0.5)  # for Black
+    assert {move: edge[:2] for move, edge in after_pass.items()} == {1: (0, 0.0), 2: (0, 0.0), 4: (0, 0.0)}
+    passed = search.trees.nodes[0, root[4][2]]
+    assert (passed["terminal"], passed["edge_count"], passed["value"], passed["score"]) == (0, 3, 1.0, 0.5)  # for White
     assert edges_of(search, root[1][2]) == {2: (0, 0.0, -1), 4: (0, 0.0, -1)}
     assert search.trees.node_count[0] == 7  # the root and one for each simulation
 

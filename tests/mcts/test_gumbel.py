@@ -15,6 +15,7 @@ from .invariants import check_tree, random_board
 
 SIZE = 3
 MOVES = SIZE * SIZE + 1
+KOMI = -7.0  # White, asked after a pass of Black, gains nothing by passing too
 
 
 # --- the schedule -----------------------------------------------------------------------------------------------------
@@ -80,7 +81,7 @@ def play_bandits(games, simulations, noise=True, seed=0, **settings):
     bandits = Bandits(games, seed)
     search = Search(bandits, games, SIZE, SearchSettings(method="gumbel", nodes=64, **settings), seed=seed)
     for g in range(games):
-        search.set_board(Board(SIZE), g)
+        search.set_board(Board(SIZE, komi=KOMI), g)
     search.run(simulations, noise=noise)
     return bandits, search
 
@@ -154,7 +155,7 @@ def test_without_noise_the_likeliest_moves_race_and_nothing_is_left_to_chance():
     _, again = play_bandits(50, 4, noise=False, considered=4, seed=3)
     other = Search(bandits, 50, SIZE, search.settings, seed=77)
     for g in range(50):
-        other.set_board(Board(SIZE), g)
+        other.set_board(Board(SIZE, komi=KOMI), g)
     other.run(4)
     np.testing.assert_array_equal(search.visit_counts(), again.visit_counts())
     np.testing.assert_array_equal(search.visit_counts(), other.visit_counts())

@@ -151,14 +151,17 @@ def test_the_pass_that_ends_the_game(player, ahead):
 @BOTH
 @pytest.mark.parametrize("ahead", [True, False])
 def test_two_passes_from_here(player, ahead):
-    """The end is two plies away, its player to move is ours: the value turns twice on its way up."""
+    """The end is two plies away, its player to move is ours: the value turns twice on its way up.
+
+    Who is behind need not go there: the other one would pass too, whatever the network thinks of that.
+    """
     board = drawn(WON if ahead else swapped(WON), player)
-    table = Table({key(board.games): Entry(0.0, OWN_PASS), after(board, PASS): Entry(0.0, OWN_PASS)})
+    table = Table({key(board.games): Entry(0.0, OWN_PASS), after(board, PASS): Entry(-0.25, OWN_PASS)})
     search = searched(board, table, 2)
     ending = by_move(search)[PASS]
-    assert ending.visits == 2
-    assert ending.value == (0.5 if ahead else -0.5)  # even at the first visit, then won or lost
-    assert ending.score == (4.5 if ahead else -4.5)
+    assert ending.visits == (2 if ahead else 1)
+    assert ending.value == ((0.25 + 1) / 2 if ahead else -1)  # at the first visit what the network thinks, then won
+    assert ending.score == (4.5 if ahead else -9)
 
 
 @BOTH

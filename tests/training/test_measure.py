@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from mini_alphago.arena import gnugo_player
-from mini_alphago.game.state import BLACK, WHITE
-from mini_alphago.model import Evaluation, Evaluator, KataGoNetwork, save_checkpoint
+from mini_alphago.model import SHIPPED, Evaluator, KataGoNetwork, load_network, save_checkpoint
 from mini_alphago.training import MeasureSettings, SelfPlaySettings, TrainingConfig, measure
 from mini_alphago.training.folder import RunFolder
 from mini_alphago.training.measure import Strength
@@ -36,19 +35,6 @@ def strength(tmp_path: Path, opponents: tuple[str, ...], played: list[list[Any]]
         torch.manual_seed(iteration)
         save_checkpoint(folder.checkpoint(iteration), KataGoNetwork(1, 8))
     return Strength(config, folder, played)
-
-
-class Counts:
-    """An evaluator that counts stones: enough to beat anyone who knows nothing at all."""
-
-    def evaluate(self, states: Any) -> Evaluation:
-        rows, points = states.color.shape
-        player = states.info["to_move"][:, None]
-        color = states.color[:, :-1]
-        lead = ((color == player).sum(axis=1) - (color == BLACK + WHITE - player).sum(axis=1)).astype(np.float32)
-        policy = np.zeros((rows, points), np.float32)
-        policy[:, -1] = -5  # it would rather not pass
-        return Evaluation(policy, np.tanh(lead / 5), None, None)
 
 
 def untrained() -> Evaluator:
@@ -125,7 +111,7 @@ def test_a_better_network_has_more_elo(tmp_path: Path) -> None:
     everybody = strength(tmp_path, ("random", "untrained", "previous"))
     seen = []
     weak = everybody.measure(5, untrained(), lambda *told: seen.append(told))
-    strong = everybody.measure(10, Counts(), silent)  # type: ignore[arg-type]
+    strong = everybody.measure(10, Evaluator(load_network(SHIPPED), "cpu", "f32"), silent)
     assert strong.elo > weak.elo + 100
     assert [match["opponent"] for match in weak.matches] == ["random", "iteration 0"]
     assert [match["opponent"] for match in strong.matches] == ["random", "iteration 0", "iteration 5"]
