@@ -11,7 +11,7 @@ from .evaluators import Area, Uniform
 
 NOTHING, AREA = Uniform(), Area(3.0)
 BOTH = pytest.mark.parametrize("player", [Board.BLACK, Board.WHITE], ids=["Black", "White"])
-SETTINGS = pytest.mark.parametrize("settings", [{}, {"leaves": 8, "fpu_reduction": 0.2}], ids=["plain", "as played"])
+SETTINGS = pytest.mark.parametrize("settings", [{}, {"leaves": 8, "fpu_reduction": 0.3}], ids=["plain", "as played"])
 
 
 class Tactic(NamedTuple):

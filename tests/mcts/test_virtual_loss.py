@@ -50,7 +50,7 @@ def search_all(evaluator, positions, visits, **settings):
 
 @pytest.mark.parametrize(
     ("evaluator", "visits", "settings"),
-    [(Worth(), 400, {}), (Area(), 800, {"fpu_reduction": 0.2})],
+    [(Worth(), 400, {}), (Area(), 800, {"fpu_reduction": 0.3})],
     ids=["worth", "area"],
 )
 def test_sixteen_leaves_choose_the_move_of_one(positions, evaluator, visits, settings):
