@@ -81,8 +81,9 @@ _RUN_LANE = -1  # of questions whose answer is waited for at once
 class CudaGraphBackend:
     """One captured CUDA graph for each batch size in use, powers of two: copy in, evaluate, copy out, one launch.
 
-    A lane whose planes are written where they are read has three sizes: all of that memory, a half and a quarter of it.
-    Compiling for one takes longer than it could ever save. Boards that do not fill the tensor go the plain way.
+    A lane whose planes are written where they are read has four sizes, the quarters of that memory: more would take
+    longer to compile than they could ever save, and without three quarters, games that have fewer simulations than
+    others would save nothing. Boards that do not fill the tensor go the plain way.
     """
 
     def __init__(self, ready: Ready, device: torch.device, compiled: bool, largest: int = 4096) -> None:
@@ -159,7 +160,7 @@ class CudaGraphBackend:
         return self._inputs[key]
 
     def _graph(self, shape: tuple[int, ...], lane: int) -> "_Captured":
-        size = _power_of_two(max(shape[0], self._rows.get(lane, 0) // 4))
+        size = _graph_size(shape[0], self._rows.get(lane))
         key = ((size, *shape[1:]), lane)
         if key not in self._graphs:
             self._graphs[key] = self._capture(self._memory(shape[1:], lane)[:size])
@@ -195,6 +196,14 @@ class CudaGraphBackend:
 def _power_of_two(least: int) -> int:
     """The smallest that is not below `least`."""
     return 1 << max(0, least - 1).bit_length()
+
+
+def _graph_size(wanted: int, memory: int | None) -> int:
+    """Rows of the graph for so many: whole quarters of the lane's memory, a power of two if it has none."""
+    if memory is None:
+        return _power_of_two(wanted)
+    quarter = max(1, memory // 4)
+    return -(-wanted // quarter) * quarter
 
 
 def _with_flag(parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

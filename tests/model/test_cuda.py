@@ -79,7 +79,7 @@ def test_lanes_in_parts_of_their_memory() -> None:
     network = trained(KataGoNetwork(3, 32))
     exact, evaluator = Evaluator(network, "cpu", "f32", engine="torch"), Evaluator(network, "cuda")
     memory = [evaluator.buffer((64, 22, 9, 9), lane) for lane in (0, 1)]
-    for rows in (64, 40, 20, 5, 64):
+    for rows in (64, 48, 40, 20, 5, 64):
         sizes, collect = np.full(rows, 9), []
         for lane in (0, 1):
             memory[lane][:rows] = np.roll(np.resize(trial_planes(exact.encoding, 9), (rows, 22, 9, 9)), lane, axis=0)
