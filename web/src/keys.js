@@ -24,14 +24,17 @@ const KEYS = {
   "?": () => set({ dialog: "help" }),
 };
 
-/** Whether keys belong to what has the focus: text being written, a choice, a list. */
-const isBusy = (element) => element.closest("input, textarea, select, dialog, [role=tablist]") !== null;
+/** Whether a key belongs to what has the focus: text being written, a choice; tabs take two arrows. */
+const isBusy = (element, key) =>
+  element.closest("input:not([type=checkbox]), textarea, select, dialog") !== null ||
+  (/^arrow(left|right)$/.test(key) && element.closest("[role=tablist]") !== null);
 
 export function startKeys() {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    const act = KEYS[event.key.toLowerCase()];
-    if (!act || isBusy(event.target) || get().route !== "play" || !get().game) return;
+    const key = event.key.toLowerCase();
+    const act = KEYS[key];
+    if (!act || isBusy(event.target, key) || get().route !== "play" || !get().game) return;
     event.preventDefault();
     act();
   });

@@ -27,7 +27,8 @@ async function askInfo() {
     const info = await answer.json();
     set({ info, refused: null });
     const { game } = get();
-    set({ game: isUntouched(game) ? firstGame() : adoptNetwork(game, info) });
+    if (isUntouched(game)) set({ game: firstGame(), positions: {}, pending: null });
+    else set({ game: adoptNetwork(game, info) });
     if (!info.ready) setTimeout(askInfo, POLL);
   } catch {
     // the WebSocket says that the server is away; when it is back, this is asked again

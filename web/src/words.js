@@ -38,7 +38,8 @@ export function result(text) {
   if (!text) return "";
   const [winner, by] = text.split("+");
   if (by === undefined) return text === "0" || /draw/i.test(text) ? "A draw" : text;
-  const how = { R: "by resignation", T: "on time", "": "" }[by] ?? `by ${by} points`;
+  const words = { r: "by resignation", t: "on time", f: "by forfeit" }[by.match(/^(r|t|f)(esign|ime|orfeit)?$/i)?.[1].toLowerCase()];
+  const how = words ?? (Number(by) ? `by ${by} points` : "");
   return `${colorName(winner)} wins ${how}`.trim();
 }
 

@@ -231,3 +231,101 @@ def test_the_page_is_small(open_page: Callable[..., Page], server: PlayServer) -
         address.startswith(server.url)
         for address in page.evaluate("performance.getEntriesByType('resource').map(entry => entry.name)")
     )
+
+
+def test_numbers_are_typed_as_they_are_written(table: Table) -> None:
+    """Key by key: what is not a number yet ("6.", "-") must stay in the field."""
+    for text in ("6.5", "-0.5"):
+        table.button("New game").click()
+        dialog = table.page.get_by_role("dialog")
+        table.choose("Both sides")
+        field = dialog.get_by_label("Komi")
+        field.click()
+        table.page.keyboard.press("Control+A")
+        table.page.keyboard.type(text, delay=20)
+        assert field.input_value() == text
+        dialog.get_by_role("button", name="Start").click()
+        expect(table.page.locator(".player[data-color=W]")).to_contain_text(f"komi {text}")
+    table.button("New game").click()
+    table.choose("19×19")  # komi follows the size
+    assert table.page.get_by_role("dialog").get_by_label("Komi").input_value() == "7.5"
+
+
+def test_keys_work_after_a_click_on_a_switch_a_tab_or_the_board(table: Table) -> None:
+    page = table.page
+    table.new_game(color="Both sides")
+    table.play("C3")
+    page.get_by_text("Analysis", exact=True).first.click()
+    page.keyboard.press("p")
+    expect(table.status).to_contain_text("White passed")
+    page.get_by_role("tab").nth(1).click()
+    page.keyboard.press("u")
+    expect(table.status).to_contain_text("Black played C3")
+    page.get_by_role("tab").first.click()
+    page.get_by_label("Comment on move 1").fill("good")
+    table.play("B2")
+    page.keyboard.press("u")
+    expect(page.get_by_label("Comment on move 1")).to_have_value("good")
+    expect(page.locator(STONES)).to_have_count(1)
+
+
+def test_a_record_in_another_charset(table: Table, tmp_path: Path) -> None:
+    for charset, name in (("gb2312", "柯洁"), ("utf-8", "芝野虎丸"), (None, "Müller")):
+        declared = f"CA[{charset}]" if charset else ""
+        path = tmp_path / f"{charset}.sgf"
+        path.write_bytes(f"(;GM[1]FF[4]{declared}SZ[5]PB[{name}];B[cc])".encode(charset or "latin-1"))
+        table.page.get_by_label("Record").set_input_files(path)
+        expect(table.page.locator(".player[data-color=B]")).to_contain_text(name)
+
+
+def test_a_move_that_is_made_again_is_the_main_line_again(table: Table, tmp_path: Path) -> None:
+    table.new_game(color="Both sides")
+    table.play("C3", "B2", "D4")
+    for _ in range(3):
+        table.button("Undo").click()
+    expect(table.page.locator(STONES)).to_have_count(0)
+    table.play("C3")
+    table.play("D2")
+    with table.page.expect_download() as download:
+        table.button("Save SGF").click()
+    path = tmp_path / "game.sgf"
+    download.value.save_as(path)
+    table.page.get_by_label("Record").set_input_files(path)
+    expect(table.toast).to_contain_text("is open")
+    table.expect_stones({"C3": "B", "D2": "W"})
+
+
+def test_playing_on_from_before_the_end(table: Table) -> None:
+    """The game is over, not what one may still try."""
+    table.new_game()
+    table.play("C3")
+    table.button("Resign").click()
+    table.button("Really resign?").click()
+    expect(table.status).to_have_text("White wins by resignation.")
+    table.page.keyboard.press("Home")
+    table.play("B4")
+    assert len(table.stones()) == 2
+    assert table.stones()["B4"] == "B"
+    expect(table.button("Resign")).to_be_enabled()
+
+
+def test_who_lost_on_time_may_take_it_back(table: Table) -> None:
+    page = table.page
+    page.clock.install()
+    page.reload()
+    table.wait()
+    table.button("New game").click()
+    dialog = page.get_by_role("dialog")
+    table.choose("Both sides")
+    dialog.get_by_label("Minutes each").fill("1")
+    dialog.get_by_role("button", name="Start").click()
+    page.clock.run_for(2000)
+    table.play("C3")
+    page.clock.run_for(70_000)
+    expect(table.status).to_have_text("Black wins on time.")
+    table.button("Undo").click()
+    page.clock.run_for(5000)
+    expect(table.status).to_contain_text("White to move")
+    table.play("D4")
+    page.clock.run_for(5000)
+    expect(table.status).to_contain_text("Black to move")

@@ -4,7 +4,7 @@ import { other } from "../coords.js";
 import { get, set } from "../store.js";
 import { stopThinking } from "./computer.js";
 import { finish } from "./play.js";
-import { turn } from "./tree.js";
+import { isEnded, turn } from "./tree.js";
 
 const TICK = 500;
 let last = 0;
@@ -20,13 +20,14 @@ function tick() {
   last = now;
   const { game, positions, connection, scoring } = get();
   // A machine that slept is nobody's time; neither is a server that is not there.
-  if (!game?.clock.runs || game.result || scoring || connection !== "open" || passed > 20 * TICK) return;
+  if (!game?.clock.runs || isEnded(game) || scoring || connection !== "open" || passed > 20 * TICK) return;
   const position = positions[game.tip];
   if (position?.over) return;
   const color = position?.toMove ?? turn(game, game.tip);
   const clock = { ...game.clock, [color]: game.clock[color] + passed };
   set({ game: { ...game, clock } });
-  if (clock.limit && clock[color] >= clock.limit) {
+  // Only once: who plays on after that, with moves taken back, does so without a limit.
+  if (clock.limit && clock[color] >= clock.limit && game.clock[color] < clock.limit) {
     stopThinking();
     finish(`${other(color)}+T`);
   }

@@ -53,16 +53,17 @@ export async function refresh({ resume = false } = {}) {
   const position = await positionOf(at);
   const { game, thinking, scoring } = get();
   if (!position || game.at !== at || game.key !== key) return;
-  if (position.over && at === game.tip && !game.result && !scoring) return void proposeScore();
+  if (position.over && at === game.tip && !tree.isEnded(game) && !scoring) return void proposeScore();
   const computers = game.players[position.toMove].kind === "computer";
-  if (resume && computers && at === game.tip && !position.over && !game.result && !thinking) letComputerMove();
+  if (resume && computers && at === game.tip && !position.over && !tree.isEnded(game) && !thinking) letComputerMove();
   else analyze();
 }
 
 /** Play at a vertex, or pass, for whoever is to move. */
 export async function play(vertex) {
-  const { game, thinking, pending, connection } = get();
+  const { game, info, thinking, pending, connection } = get();
   if (connection !== "open") return tell("There is no connection to the server at the moment; it is being tried again.");
+  if (!info) return tell("The board is being set up; one moment.");
   if (thinking) return tell(`${colorName(turnNow())} is thinking. Undo (U) stops it.`);
   if (pending) return;
   const position = await waitFor(game, vertex);
@@ -121,7 +122,7 @@ export const pass = () => play("pass");
 /** Give the game up for the person's side, or for whoever is to move when both sides are people's. */
 export function resign() {
   const { game } = get();
-  if (game.result) return;
+  if (tree.isEnded(game)) return;
   stopThinking();
   const loser = humanSide(game) ?? turnNow();
   finish(`${other(loser)}+R`);
@@ -153,7 +154,8 @@ export function undo() {
   stopThinking();
   let node = game.nodes[game.tip];
   const side = humanSide(game);
-  if (game.result?.node === game.tip && game.result.text.match(/\+[RT]$/) && !thinking) {
+  if (!side && game.at !== game.tip) return step(-1); // in a record, or in a game of two, nobody's move is taken back
+  if (game.result?.node === game.tip && /\+[RTF]/.test(game.result.text) && !thinking) {
     set({ game: tree.takeBackTo(game, game.tip) }); // a resignation is taken back by itself
     return void refresh({ resume: false });
   }

@@ -12,12 +12,27 @@ const MOST = 900_000; // bytes; the server takes messages up to 1 MB
 export async function openFile(file) {
   if (file.size > MOST) return tell(`${file.name} is too large: a record has at most ${MOST / 1000} kB.`);
   try {
-    const record = await request("read-sgf", { text: await file.text() }).answer;
+    const record = await request("read-sgf", { text: await textOf(file) }).answer;
     begin(fromServer(record));
     tell(`${file.name} is open.`, get().former && { label: "Back to the former game", run: bringBack });
   } catch (error) {
     tell(`${file.name}: ${error.message}`);
   }
+}
+
+/** What a record says: in the charset it names, else in UTF-8, or where it is not that, in Latin-1. */
+async function textOf(file) {
+  const bytes = await file.arrayBuffer();
+  const plain = new TextDecoder("latin1").decode(bytes);
+  const named = /\bCA\[([^\]]*)\]/.exec(plain)?.[1] ?? "utf-8";
+  for (const charset of [named, "utf-8"]) {
+    try {
+      return new TextDecoder(charset, { fatal: true }).decode(bytes);
+    } catch {
+      // no such charset, or it is another one: the next
+    }
+  }
+  return plain;
 }
 
 function fromServer({ game: start, info, nodes }) {

@@ -68,6 +68,7 @@ export const childWith = (game, parent, move) =>
 /** Play a move after `parent`: the game then stands there. A move that is already known makes no second node. */
 export function addMove(game, parent, move) {
   const known = childWith(game, parent, move);
+  if (known && game.promote === parent) return playAgain(game, parent, known);
   if (known) return stand({ ...game }, known);
   const id = String(game.count);
   const node = { id, parent, children: [], move, comment: "" };
@@ -77,10 +78,24 @@ export function addMove(game, parent, move) {
   return stand({ ...game, nodes, count: game.count + 1 }, id);
 }
 
+/** A move that was taken back is made again: it leads the main line, and what is played next follows it there. */
+function playAgain(game, parent, known) {
+  const before = game.nodes[parent];
+  const children = [known, ...before.children.filter((id) => id !== known)];
+  const nodes = { ...game.nodes, [parent]: { ...before, children } };
+  return { ...stand({ ...game, nodes }, known), end: known, promote: known };
+}
+
 function stand(game, id) {
-  const ended = game.result && pathTo(game, id).some((node) => node.id === game.result.node);
+  const ended = leadsThroughEnd(game, id);
   return { ...game, at: id, tip: id, end: lastOf(game, id), promote: null, result: ended ? null : game.result };
 }
+
+const leadsThroughEnd = (game, id) =>
+  game.result !== null && pathTo(game, id).some((node) => node.id === game.result.node);
+
+/** Whether the game, where it stands, has ended; one that went back and goes on has not, though its record says how it did. */
+export const isEnded = (game) => leadsThroughEnd(game, game.tip);
 
 /** Take back to this node: the game stands there, and what is played next is the main line. */
 export const takeBackTo = (game, id) => ({ ...game, at: id, tip: id, end: id, promote: id, result: null });

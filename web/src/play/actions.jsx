@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { hint } from "../game/analysis.js";
 import { go, pass, resign, step, undo } from "../game/play.js";
 import { openFile, saveFile } from "../game/records.js";
-import { ROOT } from "../game/tree.js";
+import { isEnded, ROOT } from "../game/tree.js";
 import { Icon } from "../parts/icon.jsx";
 import { set, useStore } from "../store.js";
 
@@ -19,7 +19,7 @@ export function Actions() {
     end: game.end,
     atStart: game.at === ROOT,
     atEnd: game.at === game.end,
-    ended: !!game.result,
+    ended: isEnded(game),
     over: !!positions[game.at]?.over,
     thinking: !!thinking,
   }));

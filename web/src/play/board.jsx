@@ -93,7 +93,7 @@ export function Board() {
         onKeyDown={keys}
         onFocus={focus.in}
         onBlur={focus.out}
-        onMouseDown={(event) => event.preventDefault()}
+        onMouseDown={leaveFields}
         onPointerDown={(event) => (touched.current = event.pointerType === "touch")}
         onPointerLeave={(event) => event.pointerType === "mouse" && setHover(null)}
       >
@@ -113,6 +113,12 @@ export function Board() {
       </div>
     </div>
   );
+}
+
+/** A click does not give the board the focus, and whoever clicks there has done with writing elsewhere. */
+function leaveFields(event) {
+  event.preventDefault();
+  if (!event.currentTarget.contains(document.activeElement)) document.activeElement?.blur();
 }
 
 /** What Shudan draws: stones, the last move, and at the end the dead stones. */

@@ -1,6 +1,6 @@
 /** The dialog before a game. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { startGame, usualChoices, usualKomi } from "../game/start.js";
 import { closeDialog, Dialog } from "../parts/dialog.jsx";
 import { get, useStore } from "../store.js";
@@ -12,6 +12,11 @@ export function NewGame() {
   const { info, run } = useStore(({ info, run }) => ({ info, run }));
   const [choices, setChoices] = useState(() => ({ ...usualChoices(), ...get().newGame }));
   const [problem, setProblem] = useState("");
+  useEffect(() => {
+    // a dialog that was opened before the server had said what it has
+    const { level, model } = usualChoices();
+    setChoices((before) => ({ ...before, level: before.level ?? level, model: before.model ?? model }));
+  }, [info]);
   const change = (patch) => setChoices((before) => withKomi({ ...before, ...patch }, patch));
   const names = Object.fromEntries((run?.checkpoints ?? []).map((one) => [one.model, `iteration ${one.iteration}`]));
   const models = withChosen(info?.models ?? [], choices.model, names);
@@ -146,11 +151,20 @@ function Handicap({ value, onChange }) {
   );
 }
 
+/** What is being written ("6.") is the browser's: only another number from elsewhere takes its place. */
 function NumberField({ label, value, onChange, ...limits }) {
+  const input = useRef();
+  useLayoutEffect(() => {
+    if (input.current.valueAsNumber !== value) input.current.value = value;
+  }, [value]);
+  const read = (event) => {
+    const number = event.target.valueAsNumber;
+    if (Number.isFinite(number)) onChange(number); // what is no number, the form does not let through
+  };
   return (
     <label>
       {label}
-      <input type="number" required value={value} onInput={(event) => onChange(event.target.valueAsNumber)} {...limits} />
+      <input ref={input} type="number" required onInput={read} {...limits} />
     </label>
   );
 }
