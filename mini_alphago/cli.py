@@ -103,8 +103,8 @@ def analyze(
 
 def gtp(
     model: ModelPath = "shipped",
-    visits: Annotated[int | None, arg(metavar="N", help="Visits a move (default: 400, or none with --time).")] = None,
-    time: Annotated[float | None, arg(metavar="SECONDS", help="Seconds a move, where no clock is set.")] = None,
+    visits: Annotated[int | None, arg(metavar="N", help="Visits a move (default: 400 where there is no time).")] = None,
+    time: Annotated[float | None, arg(metavar="SECONDS", help="Seconds a move, at most, with a clock too.")] = None,
     rules: Annotated[str, arg(metavar="NAME", help="Rules until the client sets others.")] = "cgos",
     ponder: Annotated[bool, arg(help="Think while the opponent does.")] = False,
     resign_below: Annotated[float | None, arg(metavar="WINRATE", help="Resign below this, as 0.05.")] = None,
@@ -121,8 +121,6 @@ def gtp(
     from .engine.late import LateEvaluator
     from .model import read_description
 
-    if visits is None and time is None:
-        visits = EngineSettings.visits
     settings = EngineSettings(
         visits=visits, seconds=time, ponder=ponder, resign_below=resign_below, cleanup=cleanup,
         friendly_pass=friendly_pass,
@@ -184,7 +182,8 @@ def review(
 
 def play(
     model: Annotated[
-        str | None, arg(metavar="PATH", help="A checkpoint, or the folder of a training run (default: shipped).")
+        str | None,
+        arg(metavar="PATH", help="A checkpoint, a training run's folder, or KataGo's net.bin.gz; else shipped."),
     ] = None,
     run: Annotated[str | None, arg(metavar="DIR", help="A training run to watch, and whose networks to play.")] = None,
     visits: Annotated[int, arg(metavar="N", help="Visits a move at full strength.")] = 400,
@@ -210,7 +209,8 @@ def match(
         Positional[tuple[str, ...]],
         arg(
             metavar="PLAYER",
-            help="PATH[,visits=N][,time=S], PATH,level=NAME, policy:PATH, random, gnugo:LEVEL or 'gtp:COMMAND LINE'.",
+            help="shipped or PATH[,visits=N][,time=S][,c_puct=X …], PATH,level=NAME, policy:PATH, random, gnugo:LEVEL "
+            "or 'gtp:COMMAND LINE'.",
         ),
     ],
     results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a match there goes on.")] = "match",
@@ -245,7 +245,9 @@ def match(
 
 
 def ladder(
-    model: Annotated[Positional[str], arg(metavar="MODEL", help="PATH[,visits=N][,time=S] or PATH,level=NAME.")],
+    model: Annotated[
+        Positional[str], arg(metavar="MODEL", help="shipped or PATH[,visits=N][,time=S], or PATH,level=NAME.")
+    ],
     others: Annotated[Positional[tuple[str, ...]], arg(metavar="PLAYER", help="More opponents, as for match.")] = (),
     results: Annotated[str, arg(metavar="DIR", help="Where games are kept; a ladder there goes on.")] = "ladder",
     games: Annotated[int, arg(metavar="N", help="Games against each opponent.")] = 40,

@@ -223,7 +223,7 @@ def chosen_move(gtp: Gtp, player: int, make: bool = True, cleanup: bool = False)
     if cleanup:
         engine.settings = EngineSettings(**{**settings.__dict__, "cleanup": True, "friendly_pass": False})
     try:
-        choice = engine.genmove(player)
+        choice = engine.genmove(player, gtp.told_to_move)
     finally:
         engine.settings = settings
     if choice.resigns and make and not cleanup:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, TextIO
 from .player import Engine
 
 LONGEST_LINE = 65536  # characters of a command; what is longer is refused unread
+_INTERRUPT = "# interrupt"  # GoGui's word, a comment to all others: move now
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufeff]")  # and the mark that some programs begin a text with
 Handler = Callable[["Gtp", list[str]], str | None]
 COMMANDS: dict[str, Handler] = {}
@@ -71,14 +72,22 @@ class Gtp:
     def _next_line(self) -> str | None:
         board = self.engine.board
         if self.engine.settings.ponder and self._lines.empty() and board.move_count and not board.is_game_over():
-            for _ in self.engine.thinking():
-                if not self._lines.empty():
-                    break
+            try:
+                for _ in self.engine.thinking():
+                    if not self._lines.empty():
+                        break
+            except Exception as error:  # whatever command needs the network next will say it to the client
+                print(f"mini-alphago: pondering: {type(error).__name__}: {error}", file=sys.stderr)
         return self._lines.get()
 
     def interrupted(self) -> bool:
         """Whether the client has said something since the command at hand."""
         return not self._lines.empty()
+
+    def told_to_move(self) -> bool:
+        """Whether the client has said since that it wants the move which it waits for at once."""
+        with self._lines.mutex:
+            return any(line is not None and line.strip() == _INTERRUPT for line in self._lines.queue)
 
     # --- one command ------------------------------------------------------------------------------------------------
 

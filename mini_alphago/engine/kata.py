@@ -110,8 +110,8 @@ def _kata_info(order: int, move: RootMove, size: int, pv_visits: bool) -> str:
     low = lower_bound(move)
     return (
         f"info move {to_gtp(*move.move, size)} visits {move.visits} utility {move.utility:.6g} "
-        f"winrate {(move.value + 1) / 2:.6g} scoreMean {move.score:.6g} scoreStdev 0 scoreLead {move.score:.6g} "
-        f"scoreSelfplay {move.score:.6g} prior {move.prior:.6g} lcb {low:.6g} utilityLcb {2 * low - 1:.6g} "
+        f"winrate {(move.value + 1) / 2:.6f} scoreMean {move.score:.6g} scoreStdev 0 scoreLead {move.score:.6g} "
+        f"scoreSelfplay {move.score:.6g} prior {move.prior:.6f} lcb {low:.6f} utilityLcb {2 * low - 1:.6g} "
         f"weight {move.visits} order {order}{visits} pv {line}"
     )
 
@@ -131,7 +131,7 @@ def report(gtp: Gtp, moves: list[RootMove], wanted: Wanted, kata: bool) -> str:
         score = sum(move.visits * move.score for move in moves) / total
         utility = sum(move.visits * move.utility for move in moves) / total
         parts.append(
-            f"rootInfo visits {total} utility {utility:.6g} winrate {(value + 1) / 2:.6g} scoreMean {score:.6g} "
+            f"rootInfo visits {total} utility {utility:.6g} winrate {(value + 1) / 2:.6f} scoreMean {score:.6g} "
             f"scoreStdev 0 scoreLead {score:.6g} scoreSelfplay {score:.6g} weight {total}"
         )
     if wanted.ownership:
@@ -191,7 +191,7 @@ def _kata_analyze(gtp: Gtp, arguments: list[str]) -> None:
 
 
 def _genmove_analyze(gtp: Gtp, arguments: list[str], kata: bool) -> None:
-    """As genmove, with reports on the way; nothing interrupts it."""
+    """As genmove, with reports on the way; no other command interrupts it."""
     engine = gtp.engine
     wanted = parse_wanted(arguments, engine.board.size)
     player = engine.board.current_player if wanted.player is None else wanted.player
@@ -204,7 +204,7 @@ def _genmove_analyze(gtp: Gtp, arguments: list[str], kata: bool) -> None:
             last = time.perf_counter()
             if line := report(gtp, engine.search(player).root_moves(), wanted, kata):
                 gtp.write(line + "\n")
-        return False
+        return gtp.told_to_move()
 
     choice = engine.genmove(player, look)
     if line := report(gtp, choice.moves, wanted, kata):
@@ -236,7 +236,7 @@ def _kata_genmove_analyze(gtp: Gtp, arguments: list[str]) -> None:
 def _cgos_genmove_analyze(gtp: Gtp, arguments: list[str]) -> None:
     """A move, and on a line of its own what CGOS shows beside it: the moves it was chosen from."""
     player, size = color(need(arguments, 1, "color")[0]), gtp.engine.board.size
-    choice = gtp.engine.genmove(player)
+    choice = gtp.engine.genmove(player, gtp.told_to_move)
     moves = [move for move in choice.moves if move.visits][:10]
     shown = [{"move": to_gtp(*m.move, size), "visits": m.visits, "winrate": round((m.value + 1) / 2, 4)} for m in moves]
     gtp.begin()

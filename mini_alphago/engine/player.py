@@ -25,9 +25,9 @@ class EngineSettings:
     """How the engine plays."""
 
     visits: int | None = 400
-    """Visits a move; None: as many as the time allows."""
+    """Visits a move, at most; None: as many as the time allows, and 400 where there is no limit of time."""
     seconds: float | None = None
-    """Seconds a move, where no clock says otherwise; None: no such limit."""
+    """Seconds a move, at most, with a clock too; None: no such limit."""
     leaves: int = 8
     """Positions in a network call."""
     memory: int = 512
@@ -105,12 +105,17 @@ class Engine:
             board.pass_move()
         else:
             board.play(*move)
-        if self._current and self._search is not None and not board.is_game_over():
+        # A search near its move limit, which it takes for the end of the game, begins anew, with a later one.
+        if self._current and self._search is not None and not board.is_game_over() and self._has_room(self._search):
             self._search.advance(to_flat(*move, board.size))
             self._player = board.current_player
         else:
             self._current = False
         return None
+
+    def _has_room(self, search: Search) -> bool:
+        """Whether a whole board can be filled before the search's limit of moves."""
+        return search.options.move_limit - self.board.move_count > self.board.size**2
 
     def undo(self) -> bool:
         """Take the last move back. False if there is none."""

@@ -180,14 +180,8 @@ class Board:
         target = self.move_count - 1
         if target < info["first_move"]:
             return False
-        moves = self._games.moves[0, info["first_move"] : target + 1].copy()
-        info["move_count"] = info["first_move"]
-        self._restore()
-        for point, player in moves[:-1].tolist():
-            self._turn_to(player)
-            state.play(self._games, 0, point)
-            if self.move_count in self._resumed:
-                info["passes"] = 0
+        moves = self._moves_since_setup()
+        self._replay(moves[:-1])
         self._turn_to(int(moves[-1]["player"]))
         self._resumed = {move for move in self._resumed if move <= target}
         return True
@@ -272,10 +266,19 @@ class Board:
         return points
 
     def set_rules(self, rules: Rules | str, komi: float | None = None) -> None:
-        """Go on under other rules; komi stays unless it is given. Superko then knows the positions from here on."""
+        """Go on under other rules; komi stays unless it is given.
+
+        If a move of the game is illegal by them, the game begins at the position as it stands: superko then knows the
+        positions from here on, and `undo` does not go back past this one.
+        """
         self._set_rules(get_rules(rules), self.komi if komi is None else komi)
-        passes = int(self._info["passes"])
-        self._set_stones(self.board.reshape(-1).copy(), self.current_player)
+        player, passes = self.current_player, int(self._info["passes"])
+        again = self.copy()
+        if again._replay(self._moves_since_setup()):
+            self._games = again._games
+            self._turn_to(player)
+        else:
+            self._set_stones(self.board.reshape(-1).copy(), player)
         self._info["passes"] = passes
 
     @classmethod
@@ -358,6 +361,24 @@ class Board:
         self._info["black_prisoners"] = self._setup.black_prisoners
         self._info["white_prisoners"] = self._setup.white_prisoners
         state.set_position(self._games, 0, self._setup.stones, self._setup.player)
+
+    def _moves_since_setup(self) -> np.ndarray:
+        """[moves] of the points and players that followed the last setup; a copy."""
+        moves: np.ndarray = self._games.moves[0, self._info["first_move"] : self.move_count].copy()
+        return moves
+
+    def _replay(self, moves: np.ndarray) -> bool:
+        """Make these moves from the last setup on. False, and the board stands before it, if one of them is illegal."""
+        self._info["move_count"] = self._info["first_move"]
+        self._restore()
+        for point, player in moves.tolist():
+            self._turn_to(player)
+            if point < self.size**2 and state.legality(self._games, 0, point, player) != state.LEGAL:
+                return False
+            state.play(self._games, 0, point)
+            if self.move_count in self._resumed:
+                self._info["passes"] = 0
+        return True
 
     def _set_rules(self, rules: Rules, komi: float | None) -> None:
         if komi is not None:

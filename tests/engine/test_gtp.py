@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import pytest
 
@@ -11,6 +12,7 @@ from mini_alphago.engine.late import LateEvaluator
 from mini_alphago.game import BLACK, WHITE, parse_sgf
 from mini_alphago.model import Evaluator, KataGoNetwork
 
+from ..mcts.evaluators import Uniform
 from .talk import ask, new_engine, talk
 
 VERTEX = re.compile(r"([A-HJ-T]\d+|pass|resign)$")
@@ -260,3 +262,62 @@ def test_an_evaluator_that_comes_late():
     network = KataGoNetwork(1, 8)
     engine = new_engine(5, LateEvaluator(lambda: Evaluator(network, "cpu", "f32", engine="torch")))
     assert VERTEX.search(ask(engine, "genmove b")[0])
+
+
+def test_the_client_may_want_its_move_at_once():
+    """As GoGui says it, in a comment."""
+    engine = new_engine(visits=300_000)
+    for thinking in ("genmove b", "lz-genmove_analyze w 10"):
+        before = engine.board.move_count
+        began = time.perf_counter()
+        answers = talk(f"{thinking}\n", 0.3, "# interrupt\n", engine=engine)
+        assert VERTEX.search(answers[0])
+        assert engine.board.move_count == before + 1
+        assert time.perf_counter() - began < 5
+
+
+def test_a_network_that_fails_while_it_ponders_is_no_end(capsys):
+    def fails():
+        raise RuntimeError("no such device")
+
+    engine = new_engine(5, LateEvaluator(fails), ponder=True)
+    assert talk("play b C3\n", 0.2, "name\n", engine=engine) == ["=", "= mini-alphago"]
+    assert "pondering: RuntimeError: no such device" in capsys.readouterr().err
+
+
+def test_the_clock_alone_decides_where_nobody_said_how_many_visits():
+    engine = new_engine(visits=None)
+    engine.think(BLACK)
+    assert engine.search().root_visits() == 400, "without a clock"
+    ask(engine, "time_settings 0 2 1")
+    engine.think(BLACK)
+    assert engine.search().root_visits() > 500
+
+
+def test_rules_that_change_in_mid_game_leave_the_game_whole():
+    engine = new_engine()
+    ask(engine, "play b C3", "play w D3", "kata-set-rules japanese", "play b C4")
+    record = parse_sgf(ask(engine, "printsgf")[0][2:])
+    assert len(record.moves) == 3
+    assert ask(engine, *["undo"] * 4) == ["=", "=", "=", "? cannot undo"]
+    assert engine.board.rules.scoring == "territory"
+
+
+def test_a_game_longer_than_a_search_foresees():
+    engine = new_engine(visits=2)
+    ask(engine, "genmove b")
+    search = engine.search()
+    search.options = search.options._replace(move_limit=engine.board.move_count + 3)
+    for _ in range(3):
+        answers = ask(engine, "play w pass", "genmove b", "play w pass", "genmove b", "reg_genmove w")
+        assert not any(answer.startswith("?") for answer in answers), answers
+    assert search.options.move_limit > engine.board.move_count + 25
+
+
+def test_winrates_are_fractions_for_who_looks_for_a_point():
+    """Sabaki takes a number without one for ten thousandths."""
+    engine = new_engine(5, Uniform(value=-1.0), visits=4)  # every move wins, as far as that sees
+    line = ask(engine, "kata-genmove_analyze b 100 rootInfo true")[0]
+    numbers = re.findall(r"(?:winrate|lcb|prior) (\S+)", line)
+    assert "1.000000" in numbers
+    assert all(re.fullmatch(r"[01]\.\d{6}", number) for number in numbers)

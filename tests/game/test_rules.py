@@ -1,5 +1,6 @@
 """Rule sets by name, diagrams, and what wrong arguments get: one sentence that says what is allowed."""
 
+import numpy as np
 import pytest
 
 from mini_alphago.game import BLACK, RULE_SETS, WHITE, Board, Rules, get_rules
@@ -46,6 +47,27 @@ def test_rules_may_change_in_mid_game():
         board.set_rules("aga", komi=0.3)
     assert board.rules.ko == "simple"
     assert board.komi == 1.5
+
+
+def test_other_rules_leave_the_moves_unless_one_is_illegal_by_them():
+    board = Board(5, rules="new-zealand")
+    for x, y in ((2, 2), (3, 3), (2, 3)):
+        board.play(x, y)
+    board.pass_move()
+    moves = board.history
+    board.set_rules("japanese")
+    assert board.history == moves
+    assert [board.undo() for _ in range(5)] == [True] * 4 + [False]
+
+    board = Board(5, rules="new-zealand")  # where two black stones take themselves off
+    for move in ((0, 0), (1, 0), None, (1, 1), None, (0, 2), (0, 1)):
+        assert board.play(*move) if move else board.pass_move() is None
+    stones, turn, prisoners = board.board.copy(), board.current_player, board.prisoners
+    assert stones[0, 0] == 0
+    board.set_rules("chinese")
+    np.testing.assert_array_equal(board.board, stones)
+    assert (board.current_player, board.prisoners) == (turn, prisoners)
+    assert not board.undo(), "its moves are none by these rules"
 
 
 def _over():
