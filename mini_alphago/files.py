@@ -4,9 +4,10 @@ import contextlib
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 _TEMPORARY = re.compile(r"\..+\.[a-z0-9_]{8}")  # as `open_atomically` names them
 
@@ -38,6 +39,33 @@ def open_atomically(path: str | os.PathLike[str], durable: bool = True) -> Itera
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+@contextlib.contextmanager
+def lock(path: Path) -> Iterator[bool]:
+    """Have a file, made if need be, for oneself within this block: whether that is so, or another process has it."""
+    with path.open("ab") as file:
+        ours = try_lock(file)
+        if not ours:
+            time.sleep(0.1)  # somebody may only have looked
+            ours = try_lock(file)
+        yield ours
+
+
+def try_lock(file: IO[bytes]) -> bool:
+    """Whether this process now has the file for itself; the system lets go when the process ends, however it ends."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
 
 
 def remove_abandoned(folder: Path) -> None:

@@ -62,7 +62,7 @@ def read_player(text: str) -> PlayerSpec:
         path, *options = text.split(",")
         spec = PlayerSpec(text, "search", path, **_read_options(text, options))
     if spec.what != SHIPPED and not os.path.exists(spec.what):
-        raise ValueError(f"no player {text!r}: it is {FORMS}")
+        raise ValueError(f"no player {text!r}: there is no file or folder {spec.what!r}; a player is {FORMS}")
     return spec
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from ..files import write_atomically
+from ..files import lock, write_atomically
 from ..game import Board, format_sgf
 from ..mcts import playing_settings
 from ..model import Evaluator, load_network
@@ -106,16 +106,15 @@ class Tournament:
         return self.results / "games.jsonl"
 
     def _read(self) -> None:
-        """Take up what was played; ValueError if it was another match."""
+        """Take up what was played, each game once; ValueError if it was another match."""
         path = self.results / "match.json"
         if path.exists() and (other := self._difference(json.loads(path.read_text()))):
             raise ValueError(f"{self.results} holds another match ({other}): name another folder with --results")
         (self.results / "sgf").mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(self._about).encode())
-        if self._log.exists():
-            whole = [line for line in self._log.read_text().splitlines(keepends=True) if line.endswith("\n")]
-            self.rows = [json.loads(line) for line in whole]
-            write_atomically(self._log, "".join(whole).encode())  # without the half line of a crash
+        lines = self._log.read_text().splitlines(keepends=True) if self._log.exists() else []
+        rows = (json.loads(line) for line in lines if line.endswith("\n"))  # without the half line of a crash
+        self.rows = list({(row["first"], row["second"], row["game"]): row for row in rows}.values())
 
     def _difference(self, kept: dict[str, Any]) -> str:
         """What this match has otherwise than the one that is kept; nothing if it can go on."""
@@ -156,14 +155,24 @@ class Tournament:
         """Play what is missing, many games at a time; each game is kept as it ends, then its row is yielded.
 
         progress(pair, finished, all): told after each round of moves. enough: asked after each game and at the
-        beginning; true ends the tournament. plays: who plays the games, by default this process.
+        beginning; true ends the tournament. plays: who plays the games, by default this process. ValueError if another
+        process plays this match.
         """
+        with lock(self.results / "lock") as ours:
+            if not ours:
+                raise ValueError(f"{self.results} is in use: another process plays a match there")
+            self._read()
+            write_atomically(self._log, "".join(_line(row) for row in self.rows).encode())
+            yield from self._run(progress, enough, plays or playing_here(self.settings))
+
+    def _run(
+        self, progress: Progress, enough: Callable[["Tournament"], bool] | None, plays: Plays
+    ) -> Generator[dict[str, Any], None, None]:
         settings = self.settings
         openings = random_openings(
             settings.games // 2, settings.board_size, settings.komi, settings.opening_moves, settings.seed,
             settings.rules, self._judge(),
         )  # fmt: skip
-        plays = plays or playing_here(settings)
         for one, other in self.pairs:
             if enough is not None and enough(self):
                 return
@@ -203,7 +212,7 @@ class Tournament:
         name = f"{self.number(first)}-{self.number(second)}-{number + 1:04d}.sgf"
         write_atomically(self.results / "sgf" / name, format_sgf(game.sgf()).encode())
         with self._log.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+            file.write(_line(row))
         self.rows.append(row)
         return row
 
@@ -301,6 +310,10 @@ def playing_here(settings: MatchSettings) -> Plays:
             yield from play_games(first, second, starts, settings.at_once, after_round)
 
     return play
+
+
+def _line(row: dict[str, Any]) -> str:
+    return json.dumps(row) + "\n"
 
 
 def _score(rows: Iterable[dict[str, Any]]) -> Score:

@@ -32,7 +32,8 @@ def grow_network(network: Network, config: NetworkConfig) -> Network:
     same = all(getattr(network.config, name) == getattr(config, name) for name in other)
     places = _places(network.config, config)
     if not isinstance(network, KataGoNetwork) or not same or places is None:
-        raise ValueError(f"a network of another kind ({network.config.size}) cannot become {config.size}")
+        allowed = "it may get more blocks, but no other channels, inputs or heads, and KataGo's get none"
+        raise ValueError(f"a network of another kind ({network.config.size}) cannot become {config.size}: {allowed}")
     grown = build_network(config)
     grown.load_state_dict({**grown.state_dict(), **_moved(network.state_dict(), places)})
     return grown.train(network.training)

@@ -58,7 +58,7 @@ def workers_of(records: Records) -> Counter[int]:
 
 def next_worker(folder: RunFolder) -> int:
     """A number that no worker of this run has had, from 1, written down before it is given out."""
-    path = folder.path / "workers.json"
+    path = folder.workers
     number = 1 + (json.loads(path.read_text())["workers"] if path.exists() else 0)
     write_atomically(path, json.dumps({"workers": number}).encode())
     return number
@@ -72,15 +72,20 @@ class Arrivals:
         self.filling = iteration  # the iteration whose games are coming in
         self._parts: dict[int, list[Records]] = {}
         self._known: set[tuple[int, int]] = set()
-        while (frames := self._frames(self.filling)).path.exists():
-            self._parts[self.filling] = [self._unpack(number, data) for number, data in frames.read()]
-            if self.count(self.filling) < wanted:
-                break
-            self.filling += 1
-        self._open = self._frames(self.filling)
+        number = iteration
+        while (frames := self._frames(number)).path.exists():
+            self._parts[number] = [self._unpack(key, data) for key, data in frames.read()]
+            number += 1
+        self._open = self._next_file()
 
     def _frames(self, iteration: int) -> Frames:
         return Frames(self._folder / f"{iteration:06d}.arrived", _MARK)
+
+    def _next_file(self) -> Frames:
+        """The file of the first iteration from `filling` on that is not whole."""
+        while self.count(self.filling) >= self._wanted:
+            self.filling += 1
+        return self._frames(self.filling)
 
     def _unpack(self, number: int, data: bytes) -> Records:
         self._known.add(divmod(number, _WORKER))
@@ -103,8 +108,7 @@ class Arrivals:
         self._parts.setdefault(self.filling, []).append(records)
         if self.count(self.filling) >= self._wanted:
             self._open.close()
-            self.filling += 1
-            self._open = self._frames(self.filling)
+            self._open = self._next_file()
         return records
 
     def take(self, iteration: int) -> list[Records]:

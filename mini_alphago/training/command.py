@@ -35,14 +35,14 @@ def train_verb(arguments: list[str], doc: str, on_cluster: OnCluster) -> Callabl
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--preset")
     parser.add_argument("--run")
-    known, _ = parser.parse_known_args([a.replace("_", "-") if a.startswith("--") else a for a in arguments])
-    if known.run is None and known.preset is None:
+    known, _ = parser.parse_known_args([_as_tyro_reads(argument) for argument in arguments])
+    if known.preset is None and not (known.run and RunFolder(known.run).exists):
         known.preset, reason = choose_preset()
         chosen = f"Preset {known.preset}: {reason}."
     else:
         chosen = ""
     folder = RunFolder(known.run or default_run(known.preset))
-    default = folder.read_config() if folder.exists else get_preset(known.preset or choose_preset()[0])
+    default = folder.read_config() if folder.exists else get_preset(known.preset)
 
     def verb(
         run: Annotated[str, arg(metavar="DIR", help="The run's folder; one that is there already goes on.")] = str(
@@ -85,6 +85,12 @@ def train_verb(arguments: list[str], doc: str, on_cluster: OnCluster) -> Callabl
     return verb
 
 
+def _as_tyro_reads(argument: str) -> str:
+    """The same with - for _ in the name of an option, and its value as it is."""
+    name, equals, value = argument.partition("=")
+    return name.replace("_", "-") + equals + value if argument.startswith("--") else argument
+
+
 def default_run(preset: str) -> Path:
     """Where a run goes if nobody says."""
     return Path("runs") / preset
@@ -112,6 +118,7 @@ def speedrun(run: str | None, preset: str | None, minutes: float | None, games: 
     began = time.perf_counter()
     done = _run(config, run, None, False, chosen, None, f"mini-alphago train --run {run}", adapt=True)
     if done is None:
+        print(f"Its ladder, whenever you like: mini-alphago ladder {run}")
         return
     clock = (time.perf_counter() - began) / 60
     made = f"{done.games:,} games, {done.positions:,} positions"
@@ -199,4 +206,5 @@ def _farewell(config: TrainingConfig, done: Summary, run: str, go_on: str) -> st
         reached, limit = f"{count} iteration{'s' * (count != 1)}", f"--iterations {2 * count}"
     else:
         reached, limit = duration_text(done.minutes), f"--minutes {2 * (config.minutes or 1):g}"
-    return f"Done: {reached}. The network is --model {run}, the report {run}/report.html. For more: {go_on} {limit}"
+    play = f"Play it: mini-alphago play --model {run}"
+    return f"Done: {reached}. {play}. The report: {run}/report.html. For more: {go_on} {limit}"

@@ -38,7 +38,7 @@ class NetworkSettings:
     """Which network is trained."""
 
     size: str = "b6c96"
-    """Blocks and channels: b4c64, b6c96, b10c128, … up to 40 blocks; `mini-alphago models` lists what they cost."""
+    """Blocks and channels: b4c64, b6c96, b10c128, …; `mini-alphago models` lists what some of them cost."""
     family: Literal["katago", "tutorial"] = "katago"
     """`katago` has four heads, global pooling and fits every board; `tutorial` is the tutorial's policy and value."""
     encoding: Literal["katago", "alphazero", "tutorial", "katago-v7"] = "katago"
@@ -91,7 +91,8 @@ class SelfPlaySettings:
     c_puct: float = 1.5
     """PUCT: how much it explores."""
     fpu_reduction: float | None = None
-    """PUCT: a move not yet visited counts as its node's value less this; None: as 0, as in the tutorial."""
+    """PUCT: a move not yet visited counts as its node's value less this times the root of the prior visited; None: as
+    0, as in the tutorial."""
     forced_playouts: float = 0.0
     """PUCT: forced playouts at the root, pruned from the target again; 2 in KataGo, 0: none."""
     noise_alpha: float = 0.3
@@ -324,6 +325,9 @@ class TrainingConfig:
                 f"komi_spread needs a network that sees komi: encoding katago, not {self.network.encoding}"
             )
         self.network.config(self.board_size)
+        measure, most = self.measure, 2 * self.board_size**2
+        if measure.every and measure.opening_moves == 1 and measure.games > most:
+            raise ValueError(f"measure.games is {measure.games}: openings of one move are enough for {most}")
 
 
 # --- on disk ----------------------------------------------------------------------------------------------------------

@@ -19,11 +19,10 @@ import contextlib
 import json
 import os
 import struct
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,7 +30,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from ..files import remove_abandoned, write_atomically
+from ..files import lock, remove_abandoned, try_lock, write_atomically
 from .config import TrainingConfig, from_toml, to_toml
 from .frames import Frames
 from .report import Metrics, read_metrics
@@ -94,8 +93,8 @@ class RunFolder:
         folders = (self.path, self.checkpoints, self.replay, self.games)
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
-        with (self.path / "lock").open("ab") as lock:
-            if not _try_lock(lock) and not _try_lock(lock, again_after=0.1):  # somebody may only have looked
+        with lock(self.path / "lock") as ours:
+            if not ours:
                 raise ValueError(f"{self.path} is in use: another training process works on it")
             for folder in folders:
                 remove_abandoned(folder)
@@ -104,8 +103,8 @@ class RunFolder:
     def in_use(self) -> bool:
         """Whether a process works on the run now."""
         try:
-            with (self.path / "lock").open("r+b") as lock:
-                return not _try_lock(lock)
+            with (self.path / "lock").open("r+b") as file:
+                return not try_lock(file)
         except OSError:
             return False
 
@@ -130,6 +129,11 @@ class RunFolder:
     def iterations(self) -> list[int]:
         """The iterations whose networks are there, in order."""
         return sorted(int(path.stem) for path in self.checkpoints.glob("*.safetensors") if path.stem.isdigit())
+
+    @property
+    def workers(self) -> Path:
+        """How many workers on other machines the run has had."""
+        return self.path / "workers.json"
 
     def journal(self, iteration: int, config: TrainingConfig) -> Journal:
         """The journal of an iteration."""
@@ -161,7 +165,8 @@ class RunFolder:
             return tensors, info
         except (SafetensorError, KeyError, ValueError) as error:
             newest = max(self.iterations(), default=None)
-            advice = "" if newest is None else f"; its networks are whole: train --init {self.checkpoint(newest)}"
+            whole = "" if newest is None else f"train --run ANOTHER --init {self.checkpoint(newest)}"
+            advice = whole and f"; its networks are whole: {whole}"
             raise ValueError(f"{self._state} is damaged ({str(error)[:60]}), and nothing was changed{advice}") from None
 
     def is_at_rest(self) -> bool:
@@ -213,23 +218,6 @@ def _checksum(tensors: dict[str, Tensor]) -> str:
     for name in sorted(tensors):
         check = zlib.crc32(tensors[name].numpy().tobytes(), check)
     return str(check)
-
-
-def _try_lock(file: IO[bytes], again_after: float = 0.0) -> bool:
-    """Whether this process now has the file for itself; the system lets go when the process ends, however it ends."""
-    time.sleep(again_after)
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    except OSError:
-        return False
 
 
 def to_tensors(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, Tensor]:

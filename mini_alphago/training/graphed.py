@@ -27,7 +27,7 @@ class GraphedStep:
 
     def __call__(self, batch: Batch) -> dict[str, Tensor]:
         """One step; the losses stay on the device."""
-        if self._captured is None and self._steps < _EAGER_STEPS:
+        if not (self._steps >= _EAGER_STEPS if self._captured is None else self._captured.fits(batch)):
             self._steps += 1
             current = torch.cuda.current_stream(self._device)
             self._stream.wait_stream(current)  # a capture wants to follow steps on a stream of their own
@@ -48,7 +48,7 @@ class GraphedStep:
         static = batch.to(self._device)
         torch.cuda.synchronize(self._device)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        with torch.cuda.graph(graph, stream=self._stream):  # by default one of the first device, whichever is meant
             parts = self._compute(static)
             losses = torch.stack(list(parts.values()))
         return _Captured(graph, static, list(parts), losses)
@@ -61,3 +61,8 @@ class _Captured(NamedTuple):
     batch: Batch
     names: list[str]
     losses: Tensor  # [names]
+
+    def fits(self, batch: Batch) -> bool:
+        """Whether the graph is for batches like this one."""
+        mine, other = ([None if part is None else part.shape for part in parts] for parts in (self.batch, batch))
+        return mine == other

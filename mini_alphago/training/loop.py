@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from ..model.grow import first_network
 from ..threads import set_threads
 from .choice import choose
 from .clock import Clock
-from .config import TrainingConfig, from_toml, to_toml
+from .config import LearningSettings, TrainingConfig, from_toml, to_toml
 from .display import Display
 from .folder import RunFolder, to_arrays, to_tensors
 from .live import Live
@@ -91,6 +91,7 @@ class Training:
         )  # fmt: skip
         self.iteration = self.games = 0
         self.minutes = 0.0
+        self._paced: Sequence[int] = (0, 0)  # positions when `uses` or `batch_size` changed last, and steps due then
         self.strength = Strength(config, folder)
         self.live = Live(folder.path, self.workers.boards)
         self.history: list[Metrics] = []
@@ -115,6 +116,10 @@ class Training:
         self.trainer.restore({k.removeprefix("trainer."): v for k, v in tensors.items() if k.startswith("trainer.")})
         self.workers.restore(to_arrays(tensors, "play.", UNSIGNED))
         self.iteration, self.games, self.minutes = info["iteration"], info["games"], info["minutes"]
+        self._paced = info.get("paced", self._paced)
+        before = from_toml(info["config"]).learning
+        if (before.uses, before.batch_size) != (self.config.learning.uses, self.config.learning.batch_size):
+            self._paced = info["positions"], self._steps_due(before, info["positions"])
         self._publish()
         self.strength = Strength(self.config, self.folder, info["matches"])
         self.replay.load(self.iteration, info["positions"], info.get("oldest", 1))
@@ -136,7 +141,7 @@ class Training:
         info = {
             "iteration": self.iteration, "games": self.games, "positions": self.replay.positions,
             "minutes": self.minutes, "matches": self.strength.played, "metrics": metrics, "oldest": self.replay.oldest,
-            "config": to_toml(self.config),
+            "config": to_toml(self.config), "paced": self._paced,
         }  # fmt: skip
         self.folder.save_state(tensors, info)
 
@@ -239,11 +244,16 @@ class Training:
         clock.add_earlier(played.earlier)
         return played.records, {**game_metrics(played.records), **played.metrics}
 
+    def _steps_due(self, settings: LearningSettings, positions: int) -> int:
+        """How many steps there are to be, in all, after so many positions."""
+        since, steps = self._paced
+        return steps + int(settings.uses * (positions - since) / settings.batch_size)
+
     def _learn(self, number: int, clock: Clock) -> Metrics:
         """Training steps, so many that each position is used as often as the settings say."""
         began, settings = time.perf_counter(), self.config.learning
         records = self.replay.records()
-        steps = int(settings.uses * self.replay.positions / settings.batch_size) - self.trainer.steps
+        steps = self._steps_due(settings, self.replay.positions) - self.trainer.steps
         if steps <= 0 or not records.samples:
             return {}
         rng = np.random.default_rng([self.config.seed, _LEARN, number])

@@ -81,6 +81,8 @@ def _copy(source: RunFolder, small: RunFolder, room: float) -> tuple[list[Record
     config = source.read_config()
     small.write_config(config)
     small.write_metrics(source.read_metrics())
+    if source.workers.exists():
+        shutil.copy(source.workers, small.workers)  # or others would play under their numbers again
     measured = [row[0] for row in info["matches"]]  # the next measurement may want to play the last of them
     for i in {0, info["iteration"], *measured[-1:]}:
         shutil.copy(source.checkpoint(i), small.checkpoint(i))

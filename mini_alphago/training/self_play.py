@@ -147,8 +147,13 @@ class SelfPlay:
         return step
 
     def rest(self) -> None:
-        """Give up the searches that are under way, as is to be done before the network changes. `think` begins anew."""
+        """Give up the searches that are begun, or through and not played yet, as before the network changes.
+
+        `think` begins them anew.
+        """
         self._turns.rest()
+        for search in self.searches:
+            search.forget()
 
     def _rng(self, step: int) -> tuple[np.random.Generator, np.random.Generator]:
         """The randomness of a step: that of its search, and that of the choice among moves."""

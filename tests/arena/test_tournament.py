@@ -15,6 +15,7 @@ from mini_alphago.arena import tournament as tournament_module
 from mini_alphago.arena.command import _sure
 from mini_alphago.arena.players import LevelPlayer
 from mini_alphago.cli import main
+from mini_alphago.files import lock
 from mini_alphago.game import parse_sgf
 from mini_alphago.mcts import playing_settings
 from mini_alphago.mcts.levels import find_level
@@ -167,6 +168,23 @@ def test_an_interrupted_match_goes_on(network: str, tmp_path: Path) -> None:
     longer = Tournament(players, replace(SMALL, games=10), tmp_path / "parts")
     play_all(longer)
     assert sorted(row["game"] for row in longer.rows) == list(range(10))
+
+
+def test_a_match_is_played_once(network: str, tmp_path: Path) -> None:
+    """Two processes in one folder, or a folder that two have written to, must not count a game twice."""
+    players = ["random", f"policy:{network}"]
+    tournament = Tournament(players, SMALL, tmp_path / "match")
+    with lock(tmp_path / "match/lock") as ours:
+        assert ours
+        with pytest.raises(ValueError, match="match is in use: another process plays"):
+            play_all(tournament)
+    play_all(tournament)
+    log = tmp_path / "match/games.jsonl"
+    log.write_text(2 * log.read_text())
+    again = Tournament(players, SMALL, tmp_path / "match")
+    assert again.rows == tournament.rows
+    play_all(again)
+    assert len(log.read_text().splitlines()) == len(again.rows) == 8
 
 
 def test_another_match_is_not_gone_on_with(network: str, tmp_path: Path) -> None:

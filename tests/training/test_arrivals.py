@@ -71,6 +71,24 @@ def test_the_same_games_are_there_after_a_crash(tmp_path: Path) -> None:
     assert ids(Arrivals(tmp_path, 3, wanted=4).take(3)) == [*before[2], *first_ids(2, 5, 2)]
 
 
+def test_games_of_later_iterations_stay_when_iterations_become_larger(tmp_path: Path) -> None:
+    before = Arrivals(tmp_path, 1, wanted=2)
+    for number in range(3):  # a whole iteration, and another, and a part of the third
+        before.add(delivery(1, number, 1 if number == 2 else 2))
+    before.close()
+    arrivals = Arrivals(tmp_path, 1, wanted=4)
+    assert arrivals.filling == 1
+    arrivals.add(delivery(1, 3, 2))
+    assert arrivals.filling == 2
+    assert arrivals.add(delivery(1, 2, 1)) is None, "it was here already"
+    arrivals.add(delivery(1, 4, 3))
+    arrivals.close()
+    everything = Arrivals(tmp_path, 1, wanted=4)
+    assert [ids(everything.take(i)) for i in (1, 2)] == [
+        [*first_ids(1, 0, 2), *first_ids(1, 3, 2)], [*first_ids(1, 1, 2), *first_ids(1, 4, 3)]
+    ]  # fmt: skip
+
+
 def test_a_torn_end_loses_the_last_delivery_only(tmp_path: Path) -> None:
     arrivals = Arrivals(tmp_path, 1, wanted=100)
     for number in range(3):

@@ -86,7 +86,7 @@ def test_a_run_and_more_of_it(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert "games" in two
     assert "loss" in two
     assert done == (
-        "Done: 2 iterations. The network is --model first, the report first/report.html. "
+        "Done: 2 iterations. Play it: mini-alphago play --model first. The report: first/report.html. "
         "For more: mini-alphago train --run first --iterations 4"
     )
     main(["train", "--run", "first", "--iterations", "3"])
@@ -95,6 +95,21 @@ def test_a_run_and_more_of_it(capsys: pytest.CaptureFixture[str], tmp_path: Path
     assert [line.split()[1] for line in lines[1:-1]] == ["3/3"]
     assert len(metrics_of(tmp_path / "first")) == 3
     assert 'size = "b1c8"' in (tmp_path / "first/config.toml").read_text()
+
+
+def test_a_name_with_an_underscore_is_that_name(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["train", "--preset", "tiny", "--run", "my_run", "--iterations", "1", *SMALL])
+    main(["train", "--run=my_run", "--iterations=2"])
+    assert "Training in my_run, resumed after iteration 1: 5×5, b1c8" in capsys.readouterr().out
+
+
+def test_a_new_run_says_which_preset_it_has(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["train", "--run", "new", "--iterations", "1", "--board-size", "5", *SMALL])
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("Preset ")
+    assert second.startswith("Training in new: 5×5, b1c8")
+    main(["train", "--run", "new", "--iterations", "2"])
+    assert "Preset" not in capsys.readouterr().out
 
 
 def test_a_run_that_is_done_says_so(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -234,6 +234,9 @@ def test_settings_are_checked_in_python_as_well():
     for wrong in ({"sampled_moves": (1, 2, 3)}, {"sampled_moves": 5}, {"games": True}, {"simulations": "32"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             SelfPlaySettings(**wrong)
+    with pytest.raises(ValueError, match=r"^measure\.games is 52: openings of one move are enough for 50"):
+        TrainingConfig(board_size=5, measure=MeasureSettings(games=52, opening_moves=1))
+    TrainingConfig(board_size=5, measure=MeasureSettings(games=50, opening_moves=1))
     with pytest.raises(ValueError, match=r"^decided_above is 0\.9: it needs fast_simulations"):
         SelfPlaySettings(decided_above=0.9)
     with pytest.raises(ValueError, match="unknown preset 'huge': known are tutorial"):

@@ -11,6 +11,7 @@ import pytest
 
 from mini_alphago.cli import main
 from mini_alphago.training import command, machine, train
+from mini_alphago.training.arrivals import next_worker
 from mini_alphago.training.folder import RunFolder
 from mini_alphago.training.machine import memory_of_self_play
 from mini_alphago.training.pack import pack
@@ -56,6 +57,15 @@ def test_it_goes_on_elsewhere(whole: Path, tmp_path: Path) -> None:
     known, later = saved_games(whole), saved_games(run)
     assert known.items() <= later.items(), "a game was lost, or its id given to another"
     assert len(later) == lines[-1]["games"]
+
+
+def test_workers_of_a_packed_run_get_numbers_of_their_own(whole: Path, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    shutil.copytree(whole, source)
+    numbers = [next_worker(RunFolder(source)) for _ in range(2)]
+    pack(source, tmp_path / "small.tar.gz")
+    run = _unpacked(tmp_path / "small.tar.gz", tmp_path / "elsewhere")
+    assert next_worker(RunFolder(run)) not in numbers
 
 
 def test_it_goes_on_with_fewer_games_at_once_where_memory_is_short(

@@ -172,6 +172,22 @@ def test_limits_can_change_but_the_network_and_the_games_cannot(tmp_path: Path) 
     assert "simulations = 6" in (tmp_path / "config.toml").read_text()
 
 
+@pytest.mark.parametrize("changes", [{"uses": 1.0}, {"uses": 6.0}, {"batch_size": 64}, {"batch_size": 16}])
+def test_another_pace_of_learning_is_for_what_comes(tmp_path: Path, changes: dict[str, float]) -> None:
+    """Steps for positions of the past are neither made up for nor taken back."""
+    train(dataclasses.replace(CONFIG, iterations=2), str(tmp_path))
+    learning = dataclasses.replace(CONFIG.learning, **changes)
+    for iterations in (3, 4):  # it goes on twice: the change is remembered
+        config = dataclasses.replace(CONFIG, iterations=iterations, learning=learning)
+        train(None, str(tmp_path), changes=lambda _, config=config: config)
+    lines = metrics_of(tmp_path)
+    changed = lines[1]
+    assert changed["steps"] == int(2.0 * changed["positions"] / 32)
+    for line in lines[2:]:
+        new = line["positions"] - changed["positions"]
+        assert line["steps"] == changed["steps"] + int(learning.uses * new / learning.batch_size)
+
+
 def test_the_second_half_of_a_run_searches_longer(tmp_path: Path) -> None:
     play = dataclasses.replace(CONFIG.self_play, simulations=4, late_simulations=12)
     history = train(dataclasses.replace(CONFIG, iterations=4, self_play=play), str(tmp_path)).history

@@ -372,3 +372,18 @@ def test_three_moves_in_a_row():
     assert ended.ending.tolist() == [RESIGNED]
     assert ended.move.tolist() == [2 * turn for turn in range(10)]  # the move not made is not there
     assert ended.score.tolist() == [-1]
+
+
+def test_rest_gives_up_what_the_former_network_found():
+    """Also the search of a group that was through before its turn came: its moves would be the former network's."""
+    settings = replace(FEW, groups=2, simulations=12, fast_simulations=1, full_share=0.5)
+    play = SelfPlay(Hashed(), SIZE, settings)
+    for _ in range(40):
+        play.apply(play.think())
+        other = play.searches[play.steps % 2]
+        if play.steps % 2 not in play._turns and other.trees.node_count.any():
+            break
+    else:
+        raise AssertionError("no group was through early: this test sees nothing")
+    play.rest()
+    assert not any(search.trees.node_count.any() for search in play.searches)
