@@ -1,7 +1,7 @@
 """How strong it plays: named levels, weaker by fewer visits and by a choice among several moves.
 
 A weak level overlooks things: it may take a move that it has not looked at, if it came to its mind at all, and one that
-its search finds worse than the best by no more than its margin. It never throws a game away knowingly.
+its search finds worse than the best by no more than its margin.
 """
 
 import random
