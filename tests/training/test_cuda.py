@@ -54,6 +54,25 @@ def test_a_captured_step_is_the_same_step(precision, optimizer):
         torch.testing.assert_close(tensor, results[1][1][name], rtol=0.05, atol=0.02)
 
 
+def test_batches_of_other_sizes_than_the_captured_one():
+    """The last one of an epoch is smaller: it is learned from as it is, and the others go on as before."""
+    torch.manual_seed(3)
+    first, results = KataGoNetwork(2, 32), []
+    for captured in (True, False):
+        network = KataGoNetwork(2, 32)
+        network.load_state_dict(first.state_dict())
+        trainer = Trainer(network.cuda(), 1e-3, LearningSettings(precision="f32", warmup_steps=0))
+        if not captured:
+            trainer._graphed = None
+        losses = []
+        for i, batch in enumerate(batches(30)):
+            rows = ROWS // 2 if i % 5 == 4 else ROWS
+            part = Batch(*(None if field is None else field[:rows] for field in batch))
+            losses.append(trainer.train_step(part)["total_loss"])
+        results.append(losses)
+    np.testing.assert_allclose(*results, rtol=2e-3)
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "muon"])
 def test_it_goes_on_from_its_state(optimizer):
     torch.manual_seed(3)
