@@ -35,7 +35,10 @@ BASE = "the preset"
 Run = tuple[str, int]  # the variant's name, the seed
 Result = tuple[str, str, int, int, int]  # one, other, wins, losses, draws
 # 32 a move on average, 64 late, as many as the preset `gpu` has without them.
-CAPS = {"simulations": 80, "fast_simulations": 16, "full_share": 0.25, "forced_playouts": 2.0, "late_simulations": 208}
+CAPS = {
+    "simulations": 80, "fast_simulations": 16, "full_share": 0.25, "decided_above": None, "forced_playouts": 2.0,
+    "late_simulations": 208,
+}  # fmt: skip
 LATER = {"search_value": 0.7, "value_horizon": 8.0}
 _SHOWN = {"games": ",.0f", "positions": ",.0f", "evals_per_second": ",.0f", "policy_loss": ".3f", "value_loss": ".3f"}
 _T = (np.inf, np.inf, 4.30, 2.78, 2.45, 2.31, 2.23)  # by seeds: of 2 (seeds − 1) degrees of freedom, 95 %
@@ -43,6 +46,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {  # by name: section, setting,
     BASE: {},
     "PUCT": {"self_play": {"method": "puct", "fpu_reduction": 0.2}},
     "fast searches where it is decided": {"self_play": {"fast_simulations": 4, "decided_above": 0.9}},
+    "all searches in full": {"self_play": {"fast_simulations": 0, "decided_above": None}},
     "PUCT with playout caps": {"self_play": {"method": "puct", "fpu_reduction": 0.2, **CAPS}},
     "no score, no ownership": {"learning": {"score_weight": 0.0, "ownership_weight": 0.0}},
     "half the value weight": {"learning": {"value_weight": 0.75}},

@@ -28,10 +28,12 @@ TUTORIAL = TrainingConfig(
 LAPTOP = TrainingConfig(
     minutes=60.0,
     games_per_iteration=120,
-    network=NetworkSettings(size="b4c48"),  # beside b4c64: half as many positions more in the same time
-    self_play=SelfPlaySettings(games=128, simulations=16, considered=8, komi_spread=2.0),
+    network=NetworkSettings(size="b4c64"),
+    self_play=SelfPlaySettings(
+        games=128, simulations=16, fast_simulations=4, decided_above=0.9, considered=8, komi_spread=2.0
+    ),
     replay=ReplaySettings(minimum=30_000),
-    learning=LearningSettings(batch_size=256, uses=3.0),
+    learning=LearningSettings(batch_size=256, uses=3.0, optimizer="muon", learning_rate=6e-3, weight_decay=0.02),
     measure=MeasureSettings(every=10, games=20, visits=32),
 )
 
