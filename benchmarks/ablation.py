@@ -174,6 +174,7 @@ def main() -> None:
     config = get_preset(arguments.preset)
     config = replace(config, minutes=arguments.minutes, measure=replace(config.measure, every=0))
     config = begin_from(config, arguments.init, arguments.learning_rate)
+    chosen = [name for name in chosen if name == BASE or changed(config, VARIANTS[name]) != config]  # a preset has some
     games = max(2, arguments.games // len(seeds))
     maker = PlayerMaker(config.board_size, games, arguments.visits, 1, "auto", 60.0)
     console = Console(width=140)

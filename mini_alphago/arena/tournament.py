@@ -98,6 +98,10 @@ class Tournament:
             "search": {name: getattr(playing_settings(2), name) for name in SETTINGS},
         }  # fmt: skip
         self._read()
+        (results / "sgf").mkdir(parents=True, exist_ok=True)
+        with lock(results / "lock") as ours:
+            if ours:  # whoever plays there now would find another match
+                self._write_about()
 
     # --- what is there already --------------------------------------------------------------------------------------
 
@@ -110,11 +114,12 @@ class Tournament:
         path = self.results / "match.json"
         if path.exists() and (other := self._difference(json.loads(path.read_text()))):
             raise ValueError(f"{self.results} holds another match ({other}): name another folder with --results")
-        (self.results / "sgf").mkdir(parents=True, exist_ok=True)
-        write_atomically(path, json.dumps(self._about).encode())
         lines = self._log.read_text().splitlines(keepends=True) if self._log.exists() else []
         rows = (json.loads(line) for line in lines if line.endswith("\n"))  # without the half line of a crash
         self.rows = list({(row["first"], row["second"], row["game"]): row for row in rows}.values())
+
+    def _write_about(self) -> None:
+        write_atomically(self.results / "match.json", json.dumps(self._about).encode())
 
     def _difference(self, kept: dict[str, Any]) -> str:
         """What this match has otherwise than the one that is kept; nothing if it can go on."""
@@ -162,6 +167,7 @@ class Tournament:
             if not ours:
                 raise ValueError(f"{self.results} is in use: another process plays a match there")
             self._read()
+            self._write_about()
             write_atomically(self._log, "".join(_line(row) for row in self.rows).encode())
             yield from self._run(progress, enough, plays or playing_here(self.settings))
 

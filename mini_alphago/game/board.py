@@ -181,7 +181,7 @@ class Board:
         if target < info["first_move"]:
             return False
         moves = self._moves_since_setup()
-        self._replay(moves[:-1])
+        self._replay(moves[:-1], check=False)  # they were legal, though perhaps by a turn that was changed twice
         self._turn_to(int(moves[-1]["player"]))
         self._resumed = {move for move in self._resumed if move <= target}
         return True
@@ -367,13 +367,13 @@ class Board:
         moves: np.ndarray = self._games.moves[0, self._info["first_move"] : self.move_count].copy()
         return moves
 
-    def _replay(self, moves: np.ndarray) -> bool:
-        """Make these moves from the last setup on. False, and the board stands before it, if one of them is illegal."""
+    def _replay(self, moves: np.ndarray, check: bool = True) -> bool:
+        """Make these moves from the last setup on. False if one is illegal: it is the first that is not made."""
         self._info["move_count"] = self._info["first_move"]
         self._restore()
         for point, player in moves.tolist():
             self._turn_to(player)
-            if point < self.size**2 and state.legality(self._games, 0, point, player) != state.LEGAL:
+            if check and point < self.size**2 and state.legality(self._games, 0, point, player) != state.LEGAL:
                 return False
             state.play(self._games, 0, point)
             if self.move_count in self._resumed:

@@ -16,18 +16,22 @@ class GraphedStep:
     """Runs `compute`, a whole training step on the device, first as it is, then as a captured graph.
 
     compute: takes a batch on the device, changes weights in place, returns losses; it reads nothing back, and what
-    changes from step to step (the learning rate) it knows as tensors. All batches have the same shape.
+    changes from step to step (the learning rate) it knows as tensors. Batches of a shape of their own are computed
+    as they are.
     """
 
     def __init__(self, compute: Compute, device: torch.device) -> None:
         self._compute, self._device = compute, device
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._steps = 0
+        self._shapes: list[torch.Size | None] = []  # of the last batch
         self._captured: _Captured | None = None
 
     def __call__(self, batch: Batch) -> dict[str, Tensor]:
         """One step; the losses stay on the device."""
-        if not (self._steps >= _EAGER_STEPS if self._captured is None else self._captured.fits(batch)):
+        before, self._shapes = self._shapes, _shapes(batch)
+        usual = before if self._captured is None else _shapes(self._captured.batch)
+        if self._steps < _EAGER_STEPS or self._shapes != usual:
             self._steps += 1
             current = torch.cuda.current_stream(self._device)
             self._stream.wait_stream(current)  # a capture wants to follow steps on a stream of their own
@@ -62,7 +66,6 @@ class _Captured(NamedTuple):
     names: list[str]
     losses: Tensor  # [names]
 
-    def fits(self, batch: Batch) -> bool:
-        """Whether the graph is for batches like this one."""
-        mine, other = ([None if part is None else part.shape for part in parts] for parts in (self.batch, batch))
-        return mine == other
+
+def _shapes(batch: Batch) -> list[torch.Size | None]:
+    return [None if part is None else part.shape for part in batch]

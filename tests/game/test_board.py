@@ -288,3 +288,18 @@ def test_a_game_of_any_length():
             assert positional.board.tobytes() not in seen
             seen.add(positional.board.tobytes())
         positional.resume()
+
+
+def test_undo_believes_what_was_played():
+    """A turn that was set twice forgets a ko, and what is played then stays where it was."""
+    board = Board.from_diagram(". X O . .\nX O . O .\n. X O . .\n. . . . .\n. . . . .", rules="chinese")
+    board.play(1, 2)
+    assert board.why_illegal(1, 1) == "ko"
+    board.current_player = BLACK
+    board.current_player = WHITE
+    assert board.play(1, 1)
+    before = board.copy()
+    board.play(4, 4)
+    assert board.undo()
+    assert board == before
+    assert len(board.history) == 2

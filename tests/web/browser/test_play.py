@@ -295,8 +295,8 @@ def test_a_move_that_is_made_again_is_the_main_line_again(table: Table, tmp_path
     table.expect_stones({"C3": "B", "D2": "W"})
 
 
-def test_playing_on_from_before_the_end(table: Table) -> None:
-    """The game is over, not what one may still try."""
+def test_playing_on_from_before_the_end(table: Table, tmp_path: Path) -> None:
+    """The game is over, not what one may still try; if that ends too, it is what the record has for its main line."""
     table.new_game()
     table.play("C3")
     table.button("Resign").click()
@@ -306,7 +306,17 @@ def test_playing_on_from_before_the_end(table: Table) -> None:
     table.play("B4")
     assert len(table.stones()) == 2
     assert table.stones()["B4"] == "B"
-    expect(table.button("Resign")).to_be_enabled()
+    again = table.stones()
+    table.button("Resign").click()
+    table.button("Really resign?").click()
+    expect(table.status).to_have_text("White wins by resignation.")
+    with table.page.expect_download() as download:
+        table.button("Save SGF").click()
+    download.value.save_as(tmp_path / "game.sgf")
+    table.page.get_by_label("Record").set_input_files(tmp_path / "game.sgf")
+    expect(table.toast).to_contain_text("is open")
+    table.expect_stones(again)
+    expect(table.status).to_have_text("White wins by resignation.")
 
 
 def test_who_lost_on_time_may_take_it_back(table: Table) -> None:

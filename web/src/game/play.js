@@ -128,10 +128,11 @@ export function resign() {
   finish(`${other(loser)}+R`);
 }
 
-/** The game has ended here with this result. */
+/** The game has ended here with this result; a record has one, that of its main line. */
 export function finish(text) {
   const { game } = get();
-  set({ game: { ...game, at: game.tip, result: { text, node: game.tip } }, scoring: null });
+  const ended = { ...game, at: game.tip, result: { text, node: game.tip } };
+  set({ game: tree.asMainLine(ended, game.tip), scoring: null });
   announce(words.result(text));
   analyze();
 }

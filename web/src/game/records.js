@@ -20,12 +20,13 @@ export async function openFile(file) {
   }
 }
 
-/** What a record says: in the charset it names, else in UTF-8, or where it is not that, in Latin-1. */
+/** What a record says: in UTF-8, whatever it claims, or if it is not that, in the charset it names, or in Latin-1. */
 async function textOf(file) {
   const bytes = await file.arrayBuffer();
   const plain = new TextDecoder("latin1").decode(bytes);
   const named = /\bCA\[([^\]]*)\]/.exec(plain)?.[1] ?? "utf-8";
-  for (const charset of [named, "utf-8"]) {
+  const looksLikeAscii = /^iso-2022/i.test(named); // and so like UTF-8
+  for (const charset of looksLikeAscii ? [named] : ["utf-8", named]) {
     try {
       return new TextDecoder(charset, { fatal: true }).decode(bytes);
     } catch {

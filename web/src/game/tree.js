@@ -97,6 +97,16 @@ const leadsThroughEnd = (game, id) =>
 /** Whether the game, where it stands, has ended; one that went back and goes on has not, though its record says how it did. */
 export const isEnded = (game) => leadsThroughEnd(game, game.tip);
 
+/** The line to this node becomes the main line. */
+export function asMainLine(game, id) {
+  const nodes = { ...game.nodes };
+  for (let { id: child, parent } = nodes[id]; parent !== null; { id: child, parent } = nodes[parent]) {
+    const others = nodes[parent].children.filter((one) => one !== child);
+    nodes[parent] = { ...nodes[parent], children: [child, ...others] };
+  }
+  return { ...game, nodes };
+}
+
 /** Take back to this node: the game stands there, and what is played next is the main line. */
 export const takeBackTo = (game, id) => ({ ...game, at: id, tip: id, end: id, promote: id, result: null });
 
