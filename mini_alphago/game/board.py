@@ -180,9 +180,9 @@ class Board:
         target = self.move_count - 1
         if target < info["first_move"]:
             return False
-        moves = self._moves_since_setup()
-        self._replay(moves[:-1], check=False)  # they were legal, though perhaps by a turn that was changed twice
-        self._turn_to(int(moves[-1]["player"]))
+        player = int(self._games.moves[0, target]["player"])
+        self._replay(target - info["first_move"], check=False)  # legal once, if only by a turn that was set twice
+        self._turn_to(player)
         self._resumed = {move for move in self._resumed if move <= target}
         return True
 
@@ -274,7 +274,7 @@ class Board:
         self._set_rules(get_rules(rules), self.komi if komi is None else komi)
         player, passes = self.current_player, int(self._info["passes"])
         again = self.copy()
-        if again._replay(self._moves_since_setup()):
+        if again._replay(self.move_count - self._info["first_move"]):
             self._games = again._games
             self._turn_to(player)
         else:
@@ -362,14 +362,11 @@ class Board:
         self._info["white_prisoners"] = self._setup.white_prisoners
         state.set_position(self._games, 0, self._setup.stones, self._setup.player)
 
-    def _moves_since_setup(self) -> np.ndarray:
-        """[moves] of the points and players that followed the last setup; a copy."""
-        moves: np.ndarray = self._games.moves[0, self._info["first_move"] : self.move_count].copy()
-        return moves
-
-    def _replay(self, moves: np.ndarray, check: bool = True) -> bool:
-        """Make these moves from the last setup on. False if one is illegal: it is the first that is not made."""
-        self._info["move_count"] = self._info["first_move"]
+    def _replay(self, count: int, check: bool = True) -> bool:
+        """Make the first `count` moves since the last setup again. False if one is illegal: it is not made."""
+        first = self._info["first_move"]
+        moves = self._games.moves[0, first : first + count].copy()
+        self._info["move_count"] = first
         self._restore()
         for point, player in moves.tolist():
             self._turn_to(player)

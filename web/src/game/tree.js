@@ -80,11 +80,14 @@ export function addMove(game, parent, move) {
 
 /** A move that was taken back is made again: it leads the main line, and what is played next follows it there. */
 function playAgain(game, parent, known) {
-  const before = game.nodes[parent];
-  const children = [known, ...before.children.filter((id) => id !== known)];
-  const nodes = { ...game.nodes, [parent]: { ...before, children } };
-  return { ...stand({ ...game, nodes }, known), end: known, promote: known };
+  return { ...stand({ ...game, nodes: withFirst(game.nodes, parent, known) }, known), end: known, promote: known };
 }
+
+/** The nodes with this child before its siblings. */
+const withFirst = (nodes, parent, child) => {
+  const others = nodes[parent].children.filter((id) => id !== child);
+  return { ...nodes, [parent]: { ...nodes[parent], children: [child, ...others] } };
+};
 
 function stand(game, id) {
   const ended = leadsThroughEnd(game, id);
@@ -99,12 +102,8 @@ export const isEnded = (game) => leadsThroughEnd(game, game.tip);
 
 /** The line to this node becomes the main line. */
 export function asMainLine(game, id) {
-  const nodes = { ...game.nodes };
-  for (let { id: child, parent } = nodes[id]; parent !== null; { id: child, parent } = nodes[parent]) {
-    const others = nodes[parent].children.filter((one) => one !== child);
-    nodes[parent] = { ...nodes[parent], children: [child, ...others] };
-  }
-  return { ...game, nodes };
+  const path = pathTo(game, id).slice(1);
+  return { ...game, nodes: path.reduce((nodes, node) => withFirst(nodes, node.parent, node.id), game.nodes) };
 }
 
 /** Take back to this node: the game stands there, and what is played next is the main line. */
